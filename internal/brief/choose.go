@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // overhead is added to the cost of a line before its value is divided by the cost. Without it, two
@@ -262,11 +263,11 @@ func tellsBeside(f *digest.Fact) bool {
 	return false
 }
 
-// isBare is digest.IsBare for the line of an item, which is asked for again and again.
+// isBare is prose.IsBare for the line of an item, which is asked for again and again.
 func (c *chooser) isBare(i int) bool {
 	it := &c.items[i]
 	if !it.judged {
-		it.judged, it.bare = true, digest.IsBare(it.fact.Text)
+		it.judged, it.bare = true, prose.IsBare(it.fact.Text)
 	}
 	return it.bare
 }
@@ -281,7 +282,7 @@ func (c *chooser) tellsAlone(i int) bool {
 	case digest.Question:
 		return true
 	case digest.Said, digest.Report: // what the work did with a step of a plan says more
-		return !c.isBare(i) && !digest.IsStep(f.Text)
+		return !c.isBare(i) && !prose.IsStep(f.Text)
 	case digest.Prompt, digest.Answer, digest.Returned, digest.Recap:
 		return !c.isBare(i)
 	}

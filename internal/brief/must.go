@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // sign is an item that says how the work stands.
@@ -71,7 +72,7 @@ func (c *chooser) state(purse int) []Line {
 			most = maxFailing
 		}
 		if s.rank == endRank {
-			it.line.Text, most, cut = lastWords+it.line.Text, maxEnd, digest.Cut
+			it.line.Text, most, cut = lastWords+it.line.Text, maxEnd, prose.Cut
 		}
 		it.line = c.cutLine(it.line, min(purse, c.withText(it.line, most)), cut)
 		n := c.cost(it.line)
@@ -177,7 +178,7 @@ const (
 // an answer: they say what it was about to do.
 func (c *chooser) isOpenEnd(i int) bool {
 	f := c.items[i].fact
-	if f.Kind != digest.Said || f.Slight || digest.IsThin(f.Text) ||
+	if f.Kind != digest.Said || f.Slight || prose.IsThin(f.Text) ||
 		strings.HasPrefix(f.Text, "Let me ") || strings.HasSuffix(f.Text, ":") ||
 		c.turnAt(i) != c.turnAt(len(c.items)-1) {
 		return false

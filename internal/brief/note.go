@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // ofNote returns the section of a note. Only a person gives rules and decides.
@@ -60,7 +61,7 @@ func (c *chooser) notes(purse int) []Line {
 			continue
 		}
 		it.line.Turn = 0
-		l := c.cutLine(it.line, c.withText(it.line, maxAsked), digest.Cut)
+		l := c.cutLine(it.line, c.withText(it.line, maxAsked), prose.Cut)
 		n := c.cost(l)
 		if n > purse || n > c.left {
 			continue

@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/pasted"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // turn is a prompt and what came of it. Its lines enter a brief together: a prompt without its
@@ -104,7 +105,7 @@ func (c *chooser) setRefuted() {
 			it.line.Mark = "(" + t.objection + ") "
 			it.line.Text = it.line.Mark + it.line.Text
 		}
-		if it.fact.Kind != digest.Answer || !digest.Removes(it.fact.Text) {
+		if it.fact.Kind != digest.Answer || !prose.Removes(it.fact.Text) {
 			continue
 		}
 		for t := range c.turnOf[i] {
@@ -158,9 +159,9 @@ func (c *chooser) object(t, next *turn) {
 			first = f.Seq
 		}
 		switch {
-		case isAsked(f) && digest.Doubts(f.Text):
+		case isAsked(f) && prose.Doubts(f.Text):
 			t.refuted, t.objection = true, "doubted in "+f.Entry.Short(shortID)
-		case isWord(f) && f.Seq == first && digest.Concedes(f.Text):
+		case isWord(f) && f.Seq == first && prose.Concedes(f.Text):
 			t.objection = "overturned in " + f.Entry.Short(shortID)
 		}
 	}
@@ -175,7 +176,7 @@ func isWord(f *digest.Fact) bool { return f.Kind == digest.Answer || f.Kind == d
 
 // isPast reports whether a fact is an offer or a lead of an older turn.
 func (c *chooser) isPast(t *turn, f *digest.Fact) bool {
-	return isWord(f) && t != &c.turns[len(c.turns)-1] && digest.IsOffer(f.Text)
+	return isWord(f) && t != &c.turns[len(c.turns)-1] && prose.IsOffer(f.Text)
 }
 
 // concludes reports whether a fact says what came of a turn: the answer, or else the newest commit.
@@ -274,7 +275,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		}
 		if left := most - len(l.Text) - len(question); n > 0 && len(text) > left {
 			if section == Concluded && strings.HasSuffix(l.Text, ":") && left > leastCut {
-				l.Text += digest.Cut(text, left-len(gap)) // as much of the list as fits
+				l.Text += prose.Cut(text, left-len(gap)) // as much of the list as fits
 			}
 			break
 		}
@@ -303,7 +304,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	if len(l.Text) > most {
 		cut := withoutAside
 		if section == Concluded {
-			cut = digest.Cut
+			cut = prose.Cut
 		}
 		l.Text = cut(l.Text, most)
 	}
@@ -350,7 +351,7 @@ func (c *chooser) overtaken() bool {
 }
 
 // isThin reports whether an item is understood only with what stands before it.
-func (c *chooser) isThin(i int) bool { return digest.IsThin(c.items[i].fact.Text) }
+func (c *chooser) isThin(i int) bool { return prose.IsThin(c.items[i].fact.Text) }
 
 // cutTurn makes the lines of a turn as short as they can be.
 func (c *chooser) cutTurn(t *turn) {
@@ -410,14 +411,14 @@ func (c *chooser) heed(purse int) []Line {
 		it := &c.items[i]
 		f := it.fact
 		rule := f.Kind == digest.Told && f.Key == message.Rule
-		lifts := f.Kind == digest.Prompt && typed(i) && digest.Lifts(f.Text)
+		lifts := f.Kind == digest.Prompt && typed(i) && prose.Lifts(f.Text)
 		if f.Kind != digest.Prompt && !rule || !rule && !lifts && f.Key != digest.Refused &&
-			!(c.keep && isOrder(f)) && !(typed(i) && digest.IsRule(f.Text)) {
+			!(c.keep && isOrder(f)) && !(typed(i) && prose.IsRule(f.Text)) {
 			continue
 		}
 		// The newest prompt is there anyway, and what lifts a rule is no rule
 		if c.shown[f.Entry] || isAsked(f) && c.turnOf[i] == len(c.turns)-1 && !c.rules && !c.keep ||
-			lifts && !digest.IsRule(f.Text) {
+			lifts && !prose.IsRule(f.Text) {
 			told = append(told, it.terms)
 			continue
 		}

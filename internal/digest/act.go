@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // The limits of the text of a fact, in bytes.
@@ -48,7 +50,7 @@ func (d *Digester) call(c *Call) {
 	if len(open) > 0 {
 		d.Open[c.ID] = open
 		if script := a.command(); kind == runCommand && mayRestore(script) {
-			d.Scripts[c.ID] = valid(script)
+			d.Scripts[c.ID] = prose.Valid(script)
 		}
 	}
 }
@@ -94,7 +96,7 @@ func (d *Digester) deed(kind deed, c *Call, a args) {
 		for _, q := range append(a.list("questions"), a) {
 			d.add(
 				Fact{Kind: Question,
-					Text: Cut(squeeze(q.text([]string{"question", "header"})), maxQuestion)})
+					Text: prose.Cut(prose.Squeeze(q.text([]string{"question", "header"})), maxQuestion)})
 		}
 	case showPlan:
 		d.sentences(Report, a.text([]string{"plan"}))
@@ -114,7 +116,7 @@ func (d *Digester) other(kind deed, c *Call, a args) {
 		d.open(key, a.text(titleNames))
 		return
 	}
-	what := squeeze(a.first(slices.Concat(titleNames, pathNames)))
+	what := prose.Squeeze(a.first(slices.Concat(titleNames, pathNames)))
 	text := ""
 	switch kind {
 	case delegate:
@@ -130,7 +132,7 @@ func (d *Digester) other(kind deed, c *Call, a args) {
 			text += ": " + what
 		}
 	}
-	d.add(Fact{Kind: Act, Text: Cut(squeeze(text), maxTitle)})
+	d.add(Fact{Kind: Act, Text: prose.Cut(prose.Squeeze(text), maxTitle)})
 	if kind == delegate {
 		d.sentences(Task, a.text([]string{"prompt", "message", "description"}))
 	}
@@ -147,7 +149,7 @@ func (d *Digester) readFile(path string) {
 }
 
 func (d *Digester) searches(a args) {
-	pattern, path := Cut(squeeze(a.text(patternNames)), maxPattern), a.text(pathNames)
+	pattern, path := prose.Cut(prose.Squeeze(a.text(patternNames)), maxPattern), a.text(pathNames)
 	switch {
 	case pattern == "" && path == "":
 	case pattern == "":
@@ -186,7 +188,7 @@ func (d *Digester) todos(a args) {
 	for _, item := range a.list("todos", "plan", "items") {
 		what := item.text([]string{"content", "step", "description", "text", "title", "subject"})
 		d.todo(what, item.text([]string{"status", "state"}))
-		d.Plan = append(d.Plan, valid(Cut(squeeze(what), maxTitle)))
+		d.Plan = append(d.Plan, prose.Valid(prose.Cut(prose.Squeeze(what), maxTitle)))
 	}
 	for _, key := range before {
 		if !slices.Contains(d.Plan, key) {
@@ -199,7 +201,7 @@ func (d *Digester) todos(a args) {
 }
 
 func (d *Digester) todo(what, status string) {
-	what = Cut(squeeze(what), maxTitle)
+	what = prose.Cut(prose.Squeeze(what), maxTitle)
 	if what == "" {
 		return
 	}
@@ -209,7 +211,7 @@ func (d *Digester) todo(what, status string) {
 // addTask adds an item to a task list. The item gets the next number, until the result of the call
 // names another one.
 func (d *Digester) addTask(a args) {
-	title := Cut(squeeze(a.text(titleNames)), maxTitle)
+	title := prose.Cut(prose.Squeeze(a.text(titleNames)), maxTitle)
 	d.Tasks[number(len(d.Tasks)+1)] = title
 	d.todo(title, "pending")
 }

@@ -3,6 +3,8 @@ package digest
 import (
 	"cmp"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // runningPrefix begins the key in Digester.Open of a call that continues in the background.
@@ -48,7 +50,7 @@ const unnamed = "-"
 func taskOutcome(text string) (o outcome, ok bool) {
 	lead := strings.TrimSpace(text)
 	status, ok := between(text, "<status>", "</status>")
-	if !ok || !hasLead(lead, []string{"<retrieval_status>", "<task_id>", "<status>"}) {
+	if !ok || !prose.HasLead(lead, []string{"<retrieval_status>", "<task_id>", "<status>"}) {
 		return o, false
 	}
 	o.exit, o.failed = -1, status == "failed"

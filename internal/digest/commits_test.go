@@ -3,6 +3,8 @@ package digest
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // TestCommitsOfScripts has scripts that commit, what they printed, and the facts of the commits.
@@ -56,7 +58,7 @@ func TestAmended(t *testing.T) {
 	} {
 		args, _ := json.Marshal(map[string]string{"command": script})
 		output := "[main 2b3c4d5] Two"
-		if hasAny(script, []string{" -q"}) {
+		if prose.HasAny(script, []string{" -q"}) {
 			output = ""
 		}
 		d := Digester{}

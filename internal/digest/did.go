@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // Did says in one line what a call did, as people are shown it wherever a call stands:
@@ -30,7 +32,7 @@ func Did(c Call, r *Result) string {
 	}
 	server, tool := serverTool(c.Name)
 	if name := strings.TrimSpace(server + " " + tool); len(lines) == 0 || lines[0] == name {
-		return Cut(strings.TrimSpace(oneLine(name+" "+readArgs(c.Args).told())), maxTitle)
+		return prose.Cut(strings.TrimSpace(prose.OneLine(name+" "+readArgs(c.Args).told())), maxTitle)
 	}
 	const most = 3 // of the files of a patch, or the items of a list
 	if n := len(lines); n > most {
@@ -72,7 +74,7 @@ func (f *Fact) did(a args, state State) string {
 		case where != "":
 			where = " in " + where
 		}
-		return `searched "` + Cut(squeeze(pattern), maxPattern) + `"` + where + ended
+		return `searched "` + prose.Cut(prose.Squeeze(pattern), maxPattern) + `"` + where + ended
 	case Edit:
 		verb, _, _ := strings.Cut(f.Text, " ")
 		return verb + " " + Changed(f.Path, f.Added, f.Removed) + ended

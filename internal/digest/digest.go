@@ -17,6 +17,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
@@ -58,6 +59,9 @@ const (
 // ByTool reports whether a fact has the words of a tool: nobody in the conversation said them, and
 // what a tool prints may come from anywhere.
 func (k Kind) ByTool() bool { return k == Output || k == Failure || k == Returned }
+
+// Title is the Key of a sentence of the model that is a heading.
+const Title = "title"
 
 // State says how an act ended, or how far an item of a todo list is.
 type State string
@@ -205,7 +209,7 @@ func (d *Digester) Facts() []Fact {
 
 func (d *Digester) message(m *Message) {
 	d.at, d.pos = m, 0
-	d.Began = cmp.Or(d.Began, valid(m.Dir))
+	d.Began = cmp.Or(d.Began, prose.Valid(m.Dir))
 	d.recorded(m)
 	switch {
 	case m.Note != "":
@@ -247,11 +251,11 @@ func (d *Digester) message(m *Message) {
 // add appends a fact of the current message. It makes the text one line of valid UTF-8 and ignores
 // a fact without text.
 func (d *Digester) add(f Fact) {
-	f.Text = oneLine(f.Text)
+	f.Text = prose.OneLine(f.Text)
 	if f.Text == "" {
 		return
 	}
-	f.Path, f.Key, f.Heading = valid(f.Path), valid(f.Key), valid(f.Heading)
+	f.Path, f.Key, f.Heading = prose.Valid(f.Path), prose.Valid(f.Key), prose.Valid(f.Heading)
 	f.Entry, f.Seq, f.Pos = d.at.Entry, d.at.Seq, d.pos
 	d.pos++
 	d.Made = append(d.Made, f)
@@ -286,10 +290,10 @@ const Plan = "plan"
 func (d *Digester) said(m *Message) {
 	first := len(d.Made)
 	begins := !slices.ContainsFunc(d.Made, func(f Fact) bool { return f.Kind != Branch })
-	if list := summarize.Fragments(unwrapped(m.Text)); begins && len(list) > shortPlan {
-		title := strings.TrimPrefix(tidy(list[0].Text), "Plan: ")
+	if list := summarize.Fragments(prose.Unwrapped(m.Text)); begins && len(list) > shortPlan {
+		title := strings.TrimPrefix(prose.Tidy(list[0].Text), "Plan: ")
 		d.add(Fact{Kind: Report, Key: Plan,
-			Text: "is to implement the following plan: " + Cut(title, maxTitle)})
+			Text: "is to implement the following plan: " + prose.Cut(title, maxTitle)})
 		d.sentences(Said, m.Text)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/prose"
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
@@ -169,19 +170,19 @@ func commitMessage(c script.Command) (string, bool) {
 			return "", false
 		}
 		if text, ok := strings.CutPrefix(w, "--message="); ok {
-			return text, squeeze(text) != ""
+			return text, prose.Squeeze(text) != ""
 		}
 		isText := w == "--message" || len(w) > 1 && w[0] == '-' && w[1] != '-' && w[len(w)-1] == 'm'
 		if isText && i+1 < len(c.Words) {
-			return c.Words[i+1], squeeze(c.Words[i+1]) != ""
+			return c.Words[i+1], prose.Squeeze(c.Words[i+1]) != ""
 		}
 		amends = amends || w == "--amend"
-		fromFile = fromFile || hasLead(w, []string{"-F", "--file", "-C", "--reuse-message"})
+		fromFile = fromFile || prose.HasLead(w, []string{"-F", "--file", "-C", "--reuse-message"})
 	}
 	if merges {
 		return "", false // it may only move the branch, or say what it would commit
 	}
-	if c.Input != nil && squeeze(*c.Input) != "" {
+	if c.Input != nil && prose.Squeeze(*c.Input) != "" {
 		return *c.Input, true
 	}
 	if amends {
@@ -232,7 +233,7 @@ func commitMade(output, wanted string) (hash, title string) {
 		if !ok || !closed || at <= 1 || len(head[at:]) < minHash || !isHex(head[at:]) {
 			continue
 		}
-		if subject = squeeze(subject); hash == "" || subject == wanted {
+		if subject = prose.Squeeze(subject); hash == "" || subject == wanted {
 			hash, title = head[at:], subject
 		}
 		if title == wanted {
@@ -271,7 +272,7 @@ func (d *Digester) pushed(output string) {
 	}
 	f := &d.Made[list[len(list)-1]]
 	for line := range strings.Lines(output) {
-		before, name, _ := strings.Cut(squeeze(line), " -> ")
+		before, name, _ := strings.Cut(prose.Squeeze(line), " -> ")
 		name, _, _ = strings.Cut(name, " ")
 		before, same := strings.CutSuffix(before, " "+name)
 		if name == "" || !same || d.Branch != "" && d.Branch != name {

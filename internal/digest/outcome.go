@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // outcome is a parsed result.
@@ -40,7 +41,7 @@ func outcomeOf(r *Result) outcome {
 	if o.exit < 0 {
 		o.exit = exitStatus(lastLines(output))
 	}
-	o.failed = r.Failed || o.exit > 0 || o.exit < 0 && hasLead(text, neverRan[:])
+	o.failed = r.Failed || o.exit > 0 || o.exit < 0 && prose.HasLead(text, neverRan[:])
 	return o
 }
 

@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // failures adds the lines of an output that look like errors, or if there are none, the first line.
@@ -12,7 +14,7 @@ func (d *Digester) failures(key, output string) {
 		return
 	}
 	eachLine(output, func(line string) bool {
-		if isHead(line) || isNumbered(line) || isPackage(line) || !tells(line) {
+		if isHead(line) || prose.IsNumbered(line) || isPackage(line) || !prose.HasWord(line) {
 			return true
 		}
 		d.add(Fact{Kind: Failure, Key: key, Text: WithoutMiddle(line, maxLine)})
@@ -24,7 +26,7 @@ func (d *Digester) failures(key, output string) {
 func (d *Digester) errors(key, output string) (n int) {
 	seen := map[string]bool{}
 	eachLine(output, func(line string) bool {
-		if IsError(line) && tells(line) && !seen[line] {
+		if IsError(line) && prose.HasWord(line) && !seen[line] {
 			seen[line] = true
 			d.add(Fact{Kind: Failure, Key: key, Text: WithoutMiddle(line, maxLine)})
 			n++
@@ -48,13 +50,13 @@ func WithoutMiddle(line string, most int) string {
 	if i := strings.IndexByte(last, ' '); i >= 0 && i < len(last)/2 {
 		last = last[i+1:]
 	}
-	return strings.TrimSpace(Cut(line, most*2/3) + " " + last)
+	return strings.TrimSpace(prose.Cut(line, most*2/3) + " " + last)
 }
 
 // IsError reports whether a line has words with which compilers, shells and runtimes report errors.
 func IsError(line string) bool {
 	// A line that ends with a brace is code
-	if isHead(line) || isNumbered(line) || strings.HasSuffix(line, "{") || isPackage(line) {
+	if isHead(line) || prose.IsNumbered(line) || strings.HasSuffix(line, "{") || isPackage(line) {
 		return false
 	}
 	lower := strings.ToLower(line)
@@ -78,7 +80,7 @@ var slips = [...]string{"File does not exist", "File has not been read yet",
 	"File has been modified since read", "String to replace not found", "Found 2 matches of the string"}
 
 // IsSlip reports whether a failure is one of a call that a client refused for how it was made.
-func IsSlip(text string) bool { return hasLead(text, slips[:]) }
+func IsSlip(text string) bool { return prose.HasLead(text, slips[:]) }
 
 // maxFound is the largest number of files in the fact of a search.
 const maxFound = 6
@@ -134,7 +136,7 @@ const shortOutput = 12
 func (d *Digester) short(output string) {
 	var list []string
 	eachLine(output, func(line string) bool {
-		if !isHead(line) && !isNumbered(line) && tells(line) && strings.Contains(line, " ") {
+		if !isHead(line) && !prose.IsNumbered(line) && prose.HasWord(line) && strings.Contains(line, " ") {
 			list = append(list, line)
 		}
 		return len(list) <= shortOutput
@@ -143,7 +145,7 @@ func (d *Digester) short(output string) {
 		return
 	}
 	for _, line := range list {
-		d.add(Fact{Kind: Output, Text: Cut(line, maxLine)})
+		d.add(Fact{Kind: Output, Text: prose.Cut(line, maxLine)})
 	}
 }
 
@@ -152,10 +154,33 @@ func (d *Digester) short(output string) {
 func Plain(output string) string {
 	var kept []string
 	eachLine(output, func(line string) bool {
-		if !isNumbered(line) && !isHead(line) {
+		if !prose.IsNumbered(line) && !isHead(line) {
 			kept = append(kept, line)
 		}
 		return true
 	})
 	return strings.Join(kept, "\n")
+}
+
+// eachLine calls yield for the non-empty lines of an output, with single spaces, until yield
+// returns false. Of an output longer than maxOutput it uses the first and the last half.
+func eachLine(output string, yield func(string) bool) {
+	if len(output) > maxOutput {
+		output = output[:maxOutput/2] + "\n" + output[len(output)-maxOutput/2:]
+	}
+	for line := range strings.SplitSeq(output, "\n") {
+		if isListed(line) {
+			continue
+		}
+		if line = prose.OneLine(line); line != "" && !yield(line) {
+			return
+		}
+	}
+}
+
+// isListed reports whether a line begins with a number and a tab, like the output of cat -n.
+func isListed(line string) bool {
+	line = strings.TrimLeft(line, " ")
+	rest := strings.TrimLeft(line, "0123456789")
+	return len(rest) < len(line) && strings.HasPrefix(rest, "\t")
 }

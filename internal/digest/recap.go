@@ -1,6 +1,10 @@
 package digest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/prose"
+)
 
 // recapLeads begin the summaries that clients write when they compact a conversation: Claude Code,
 // Codex, Gemini CLI.
@@ -40,7 +44,7 @@ func isFrame(line string) bool {
 			return true
 		}
 	}
-	return IsRecap(line) || strings.HasSuffix(line, ":") && contentOf(withoutMark(line)).names == 0
+	return IsRecap(line) || strings.HasSuffix(line, ":") && !prose.HasName(prose.WithoutMark(line))
 }
 
 // recap adds the sentences of a summary that a client wrote.

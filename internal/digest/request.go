@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/prose"
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // open adds the fact that something is opened at a forge or a tracker.
 func (d *Digester) open(key, title string) {
-	if title = firstLine(title, maxTitle); key == requestKey {
+	if title = prose.FirstLine(title, maxTitle); key == requestKey {
 		d.add(Fact{Kind: Commit, Key: key, Text: titled(requesting, title)})
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/prose"
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
@@ -13,7 +14,7 @@ import (
 const Everything = "."
 
 // mayRestore reports whether a script may put files back, remove or move them.
-func mayRestore(text string) bool { return hasAny(text, []string{"git ", "jj ", "rm ", "mv "}) }
+func mayRestore(text string) bool { return prose.HasAny(text, []string{"git ", "jj ", "rm ", "mv "}) }
 
 // restored adds a fact for each file that a script, which passed, has put back, removed or moved:
 // what was edited since the newest commit is gone, or has another name. made are the indexes of the
@@ -209,7 +210,7 @@ func restores(words []string) []string {
 		if i := slices.Index(words, "--"); i > 0 {
 			return words[i+1:]
 		}
-		if last := words[len(words)-1]; last == Everything || hasLead(last, []string{":/"}) {
+		if last := words[len(words)-1]; last == Everything || prose.HasLead(last, []string{":/"}) {
 			return words[len(words)-1:]
 		}
 	case isGit(words, "restore"):

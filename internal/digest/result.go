@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // The limits of what is read of a result.
@@ -132,15 +133,15 @@ func (d *Digester) ended(i int, o outcome) {
 	}
 	switch {
 	case o.failed && (hash == "" || !isItsTitle(subject, title)):
-	case commits && (hasLead(firstLine(o.output, maxLine), noMerge) || hash == "" &&
-		hasLead(o.output, []string{"error: ", "fatal: "})):
+	case commits && (prose.HasLead(prose.FirstLine(o.output, maxLine), noMerge) || hash == "" &&
+		prose.HasLead(o.output, []string{"error: ", "fatal: "})):
 		f.State = Failed
 		return
 	case f.IsRequest():
 		f.Text = f.opened(o.output)
 	case commits:
 		if title == "" || title == amending {
-			title = cmp.Or(Cut(subject, maxTitle), title)
+			title = cmp.Or(prose.Cut(subject, maxTitle), title)
 		}
 		if f.Text = titled("committed", title); hash != "" {
 			f.Text += " (" + hash + ")"
@@ -212,7 +213,7 @@ const wordsFollow = "\n"
 
 // refusal reports whether the user refused a call, and returns the user's words.
 func refusal(output string) (words string, ok bool) {
-	if hasLead(output, []string{"exec_command failed"}) && // of Codex
+	if prose.HasLead(output, []string{"exec_command failed"}) && // of Codex
 		strings.Contains(output[:min(len(output), maxHead)], "rejected by user") {
 		return "", true
 	}
@@ -240,7 +241,7 @@ func (d *Digester) refused(facts []int, words string) {
 	if words == wordsFollow {
 		key, words = Instead, ""
 	}
-	d.add(Fact{Kind: Decision, Text: Cut(Refused+d.Made[facts[0]].Text, maxTitle), Key: key})
+	d.add(Fact{Kind: Decision, Text: prose.Cut(Refused+d.Made[facts[0]].Text, maxTitle), Key: key})
 	first := len(d.Made)
 	d.sentences(Prompt, words)
 	for i := first; i < len(d.Made); i++ {
@@ -266,7 +267,7 @@ var silences = [...]string{"no response", "no answer", "not answer", "not respon
 
 // isSilence reports whether a result says that nobody answered.
 func isSilence(output string) bool {
-	line := strings.ToLower(firstLine(output, maxTitle))
+	line := strings.ToLower(prose.FirstLine(output, maxTitle))
 	return line == "" || slices.ContainsFunc(silences[:],
 		func(s string) bool { return strings.Contains(line, s) })
 }
@@ -287,7 +288,7 @@ func (d *Digester) chosen(questions []int, o outcome) {
 		question := before[strings.LastIndexByte(before, '"')+1:]
 		d.add(
 			Fact{Kind: Decision,
-				Text: Cut(squeeze(question), maxTitle) + " → " + Cut(squeeze(answer), maxTitle)})
+				Text: prose.Cut(prose.Squeeze(question), maxTitle) + " → " + prose.Cut(prose.Squeeze(answer), maxTitle)})
 		rest = next
 		n++
 	}
@@ -300,7 +301,7 @@ func (d *Digester) chosen(questions []int, o outcome) {
 			question = d.Made[questions[0]].Text
 		}
 		d.add(Fact{Kind: Decision,
-			Text: Cut(squeeze(question), maxTitle) + " → " + Cut(squeeze(given[id]), maxTitle)})
+			Text: prose.Cut(prose.Squeeze(question), maxTitle) + " → " + prose.Cut(prose.Squeeze(given[id]), maxTitle)})
 		n++
 	}
 	switch {
@@ -308,9 +309,9 @@ func (d *Digester) chosen(questions []int, o outcome) {
 		return
 	case n == 0 && len(questions) == 1:
 		d.add(Fact{Kind: Decision, Text: d.Made[questions[0]].Text + " → " +
-			Cut(squeeze(output), maxTitle)})
+			prose.Cut(prose.Squeeze(output), maxTitle)})
 	case n == 0:
-		d.add(Fact{Kind: Decision, Text: Cut(squeeze(output), maxTitle)})
+		d.add(Fact{Kind: Decision, Text: prose.Cut(prose.Squeeze(output), maxTitle)})
 	}
 	for _, i := range questions {
 		d.Made[i].State = Done
@@ -346,7 +347,7 @@ func answersOf(output string) (given map[string]string, ok bool) {
 
 // numberedTask notes the number that a task list gave to its newest task: "Task #7 created".
 func (d *Digester) numberedTask(title, output string) {
-	_, rest, ok := strings.Cut(firstLine(output, maxLine), "Task #")
+	_, rest, ok := strings.Cut(prose.FirstLine(output, maxLine), "Task #")
 	if !ok {
 		return
 	}
@@ -371,7 +372,7 @@ func (d *Digester) recorded(m *Message) {
 func (d *Digester) branchShown(f Fact, output string, failed bool) {
 	script, _, _ := strings.Cut(strings.TrimPrefix(f.Text, "ran "), " # ")
 	if f.Elsewhere || d.at.Dir != "" && d.isBeside(path.Clean(d.at.Dir)) ||
-		f.Kind != Commit && !hasAny(script, []string{"git ", "gh "}) {
+		f.Kind != Commit && !prose.HasAny(script, []string{"git ", "gh "}) {
 		return
 	}
 	name := ""

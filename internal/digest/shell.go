@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/prose"
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
@@ -29,7 +30,7 @@ func (d *Digester) runs(text, why string) {
 	all := commandsOf(text)
 	dir, work := directory(all)
 	if len(work) == 0 {
-		if line := squeeze(text); line != "" {
+		if line := prose.Squeeze(text); line != "" {
 			d.ran(Fact{Key: line}, line, why)
 		}
 		return
@@ -55,7 +56,7 @@ func (d *Digester) runs(text, why string) {
 	if slices.IndexFunc(work,
 		func(c script.Command) bool { return !c.Piped && !searches(c.Words[0]) }) < 0 {
 		d.add(Fact{Kind: Search, Key: commandKey(work[0]),
-			Text: "ran " + Cut(line, maxCommand) + because(why)})
+			Text: "ran " + prose.Cut(line, maxCommand) + because(why)})
 		return
 	}
 	test := slices.IndexFunc(work, runsTests)
@@ -83,12 +84,12 @@ func commandsOf(text string) []script.Command {
 }
 
 func (d *Digester) ran(f Fact, line, why string) {
-	f.Kind, f.Text = Command, "ran "+Cut(line, maxCommand)+because(why)
+	f.Kind, f.Text = Command, "ran "+prose.Cut(line, maxCommand)+because(why)
 	d.add(f)
 }
 
 func (d *Digester) committed(message string) {
-	d.add(Fact{Kind: Commit, Key: "commit", Text: titled(committing, firstLine(message, maxTitle))})
+	d.add(Fact{Kind: Commit, Key: "commit", Text: titled(committing, prose.FirstLine(message, maxTitle))})
 	_, body, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	var said strings.Builder
 	for line := range strings.Lines(body) {
@@ -129,7 +130,7 @@ func because(why string) string {
 	if why == "" {
 		return ""
 	}
-	return " # " + Cut(squeeze(why), maxPattern)
+	return " # " + prose.Cut(prose.Squeeze(why), maxPattern)
 }
 
 // directory splits a script into the directory that its first commands change to, and the other
@@ -167,7 +168,7 @@ func commandKey(c script.Command) string {
 			words = words[1:]
 		}
 	}
-	return squeeze(strings.Join(words[:min(len(words), keyWords)], " "))
+	return prose.Squeeze(strings.Join(words[:min(len(words), keyWords)], " "))
 }
 
 // wraps reports whether a program runs the command in its arguments.

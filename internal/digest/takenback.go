@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // TakenBack is the key of the fact that a file is as before a commit, which was undone.
@@ -76,7 +78,7 @@ func (d *Digester) reset(words []string) {
 
 // reverted reads what git revert does: a commit, the newest or one that is named, is taken back.
 func (d *Digester) reverted(words []string, own int) {
-	if hasAny(strings.Join(words, " "), []string{"--abort", "--quit", "--skip", "--continue"}) {
+	if prose.HasAny(strings.Join(words, " "), []string{"--abort", "--quit", "--skip", "--continue"}) {
 		return
 	}
 	list := d.commits(own)

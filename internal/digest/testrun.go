@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/prose"
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
@@ -44,7 +45,7 @@ func runsTests(c script.Command) bool {
 		return false
 	}
 	line := strings.ToLower(strings.Join(c.Words[:min(len(c.Words), 8)], " "))
-	if hasAny(line, []string{"-dskiptests", "-dmaven.test.skip", " -x test"}) {
+	if prose.HasAny(line, []string{"-dskiptests", "-dmaven.test.skip", " -x test"}) {
 		return false
 	}
 	words := strings.Fields(line)

@@ -3,6 +3,8 @@ package digest
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // tests is the parsed output of a test runner.
@@ -93,7 +95,7 @@ func (t *tests) fail(lead, rest string) {
 func (t *tests) failedFile(rest string) {
 	file, test, ok := strings.Cut(rest, " > ")
 	if ok {
-		t.names = append(t.names, Cut(test, maxTestName))
+		t.names = append(t.names, prose.Cut(test, maxTestName))
 		return
 	}
 	if file, _, _ = strings.Cut(file, " "); strings.ContainsAny(file, "/.") {
@@ -163,7 +165,7 @@ func testName(rest string) string {
 	if i := strings.LastIndexByte(rest, ' '); i > 0 && isDuration(rest[i+1:]) {
 		rest = rest[:i]
 	}
-	return Cut(strings.TrimSpace(rest), maxTestName)
+	return prose.Cut(strings.TrimSpace(rest), maxTestName)
 }
 
 // isDuration reports whether s is a time such as 3ms or 1.2s.

@@ -1,10 +1,12 @@
 package digest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/internal/pasted"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // sentences adds the sentences of a text and returns their number. Lines inside fences are code.
@@ -15,21 +17,21 @@ func (d *Digester) sentences(kind Kind, text string) int {
 	if kind == Prompt {
 		split = summarize.WholeFragments
 	}
-	text = unwrapped(text)
+	text = prose.Unwrapped(text)
 	list := split(text)
-	var heads headings
+	var heads prose.Headings
 	if kind == Said {
-		heads = headingsOf(text)
-		if lead, _, _ := strings.Cut(text, " "); len(list) > 0 && agrees(lead) &&
+		heads = prose.HeadingsOf(text)
+		if lead, _, _ := strings.Cut(text, " "); len(list) > 0 && prose.Agrees(lead) &&
 			!strings.HasPrefix(list[0].Text, lead) {
 			list[0].Text = strings.TrimSpace(lead) + " " + list[0].Text
 		}
 		list = withAnswers(list, text)
 	}
 	for _, p := range list {
-		line := tidy(p.Text)
+		line := prose.Tidy(p.Text)
 		answers := kind == Prompt && len(list) <= shortPrompt // "2" answers a question of the model
-		if line == "" || isNumbered(line) && !answers ||
+		if line == "" || prose.IsNumbered(line) && !answers ||
 			p.Code && strings.Count(line, " ") < minCode ||
 			strings.HasPrefix(line, "::") { // a directive of Markdown, for the client
 			continue
@@ -38,12 +40,15 @@ func (d *Digester) sentences(kind Kind, text string) int {
 			line += " …"
 		}
 		f := Fact{Kind: kind, Text: line}
-		f.Heading, f.Key = heads.of(p.Text)
+		heading, isHeading := heads.Of(p.Text)
+		if f.Heading = heading; isHeading {
+			f.Key = Title
+		}
 		if p.Code || kind == Prompt && isPastedCommand(line) {
 			f.Kind = Code
 		} else {
 			f.Slight = kind == Recap && isFrame(line) ||
-				(kind != Prompt || len(list) > shortPrompt) && isSlight(line)
+				(kind != Prompt || len(list) > shortPrompt) && prose.IsSlight(line)
 		}
 		d.add(f)
 		n++
@@ -51,19 +56,16 @@ func (d *Digester) sentences(kind Kind, text string) int {
 	return n
 }
 
-// plain removes the marks of words in bold.
-func plain(text string) string { return strings.ReplaceAll(text, "**", "") }
-
 // withAnswers joins each question with what the text says right behind it.
 func withAnswers(list []summarize.Fragment, text string) []summarize.Fragment {
-	text = plain(squeeze(text))
+	text = prose.WithoutBold(prose.Squeeze(text))
 	out := list[:0]
 	for _, p := range list {
 		last := len(out) - 1
-		if last >= 0 && !p.Code && !out[last].Code && withoutMark(p.Text) == p.Text &&
-			!announces(p.Text) &&
+		if last >= 0 && !p.Code && !out[last].Code && prose.WithoutMark(p.Text) == p.Text &&
+			!prose.Announces(p.Text) &&
 			strings.HasSuffix(strings.TrimRight(out[last].Text, "*_`)\"'”"), "?") &&
-			strings.Contains(text, plain(squeeze(out[last].Text+" "+p.Text))) {
+			strings.Contains(text, prose.WithoutBold(prose.Squeeze(out[last].Text+" "+p.Text))) {
 			out[last].Text += " " + p.Text
 			out[last].More = p.More
 			continue
@@ -73,11 +75,20 @@ func withAnswers(list []summarize.Fragment, text string) []summarize.Fragment {
 	return out
 }
 
+// Leads reports whether a line of an answer only leads to the next one: a heading, or what the
+// model says that it does.
+func Leads(f *Fact) bool { return f.Key == Title || prose.Announces(f.Text) }
+
+// Opens reports whether an answer may begin with a fact; see prose.Opens.
+func Opens(f *Fact) bool {
+	return f.Key != Title && prose.Opens(f.Text) || prose.Agrees(f.Text)
+}
+
 // wordless says what a prompt has that has no sentence: what came of it is not to count for the
 // prompt before.
 func wordless(text string) string {
 	if !strings.Contains(text, "\n") {
-		return Cut(text, maxTitle)
+		return prose.Cut(text, maxTitle)
 	}
 	return pasted.Whole(text).String()
 }
@@ -86,7 +97,7 @@ func wordless(text string) string {
 // pasted, or the block behind the words that lead to it, as in "it still fails:".
 func (d *Digester) prompt(text string) {
 	text = unquoted(text)
-	if hasLead(strings.ToLower(strings.TrimSpace(text)), withdrawals[:]) {
+	if prose.HasLead(strings.ToLower(strings.TrimSpace(text)), withdrawals[:]) {
 		d.withdraw()
 	}
 	blocks := pasted.Find(text)
@@ -180,45 +191,7 @@ const minCode = 3
 // prompt of a shell, goes on in the next line, or begins with a long flag.
 func isPastedCommand(line string) bool {
 	return pasted.IsCommand(line) || strings.HasSuffix(line, " \\") ||
-		len(line) > 2 && strings.HasPrefix(line, "--") && isLetter(rune(line[2]))
-}
-
-// tidy removes the marks of Markdown from a line: heads, bullets, quotes, and pairs of asterisks. A
-// mark ends before a space; without one, as in --flag, it belongs to the word.
-func tidy(line string) string {
-	line = strings.TrimLeft(line, " \t")
-	for {
-		rest := strings.TrimLeft(line, "#>*-•")
-		if rest == line || rest != "" && strings.IndexByte(" \t", rest[0]) < 0 &&
-			strings.HasPrefix(line, "-") {
-			break
-		}
-		line = strings.TrimLeft(rest, " \t")
-	}
-	line = plain(line)
-	return plainLinks(strings.TrimLeft(strings.Trim(line, "| \t"), "—– "))
-}
-
-// plainLinks puts the target in place of each link whose text says no more than it: of
-// [a.go](x/a.go:3) stays x/a.go:3.
-func plainLinks(line string) string {
-	var b strings.Builder
-	for {
-		before, rest, _ := strings.Cut(line, "[")
-		text, after, ok := strings.Cut(rest, "](")
-		target, after, closed := strings.Cut(after, ")")
-		if !ok || !closed {
-			return b.String() + line
-		}
-		file := strings.TrimRight(target, "0123456789")
-		if text != "" && (strings.HasSuffix(target, text) ||
-			strings.HasSuffix(strings.TrimSuffix(file, ":"), text)) {
-			b.WriteString(before + target)
-		} else {
-			b.WriteString(line[:len(line)-len(after)])
-		}
-		line = after
-	}
+		len(line) > 2 && strings.HasPrefix(line, "--") && prose.IsLetter(rune(line[2]))
 }
 
 // Typed returns the words of a message that the user typed, or "" if they say nothing to the model:
@@ -237,6 +210,21 @@ func Asked(text string) string {
 		return said
 	}
 	return pasted.Fold(text)
+}
+
+// clientCommands are commands that a user gives to the client and not to the model.
+var clientCommands = [...]string{"exit", "quit", "compact", "clear", "resume", "model", "config",
+	"status", "cost", "usage", "help", "login", "logout", "mcp", "memory", "context", "permissions",
+	"hooks", "plugin", "export", "rename", "doctor", "fast", "effort"}
+
+// IsForClient reports whether a message of a user says nothing to the model: it is a command of the
+// client, or what a client notes.
+func IsForClient(text string) bool {
+	own := ownWords(text)
+	name, _, _ := strings.Cut(strings.TrimPrefix(own, "/"), " ")
+	isCommand := (strings.HasPrefix(own, "/") || own == name) &&
+		slices.Contains(clientCommands[:], name)
+	return own == "" || isCommand || strings.HasPrefix(own, prose.PlanFrame)
 }
 
 // ownWords returns the words that the user typed. It removes the blocks in angle brackets and the
@@ -310,26 +298,26 @@ func (d *Digester) written(path, old, now string) {
 	for l := range strings.SplitSeq(old, "\n") {
 		had[strings.TrimSpace(l)] = true
 	}
-	prose := isDocument(path)
+	forPeople := isDocument(path)
 	var text strings.Builder
 	for l := range strings.SplitSeq(now, "\n") {
 		l = strings.TrimSpace(l)
 		if had[l] {
 			continue
 		}
-		if !prose {
+		if !forPeople {
 			l = comment(l)
 		}
 		text.WriteString(l + "\n")
 	}
 	n := 0
-	for _, p := range summarize.Fragments(unwrapped(text.String())) {
-		line := tidy(p.Text)
-		if p.Code || line == "" || isNumbered(line) || strings.Count(line, " ") < 3 ||
-			!prose && !givesReason(line) {
+	for _, p := range summarize.Fragments(prose.Unwrapped(text.String())) {
+		line := prose.Tidy(p.Text)
+		if p.Code || line == "" || prose.IsNumbered(line) || strings.Count(line, " ") < 3 ||
+			!forPeople && !givesReason(line) {
 			continue
 		}
-		d.add(Fact{Kind: Written, Path: path, Text: line, Slight: isSlight(line)})
+		d.add(Fact{Kind: Written, Path: path, Text: line, Slight: prose.IsSlight(line)})
 		if n++; n == maxWritten {
 			return
 		}
@@ -339,7 +327,7 @@ func (d *Digester) written(path, old, now string) {
 // givesReason reports whether a sentence of a comment says why the code is so, or what it must not
 // do. What the code does, whoever goes on reads there.
 func givesReason(line string) bool {
-	return hasAny(strings.ToLower(line), []string{"because", " since ", "instead of",
+	return prose.HasAny(strings.ToLower(line), []string{"because", " since ", "instead of",
 		"rather than", "so that", "otherwise", "never", "must not", "do not", "don't", "cannot",
 		"can't", "could not", "couldn't", " not support", "n't support", "workaround"})
 }

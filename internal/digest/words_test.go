@@ -3,6 +3,8 @@ package digest
 import (
 	"strings"
 	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 func TestPrompts(t *testing.T) {
@@ -181,54 +183,18 @@ func TestSlight(t *testing.T) {
 		"3 failed", "parse.go", "Step 4",
 		"`a.go` | 297 | `Parse`", "The parser loses the last token"}
 	for _, s := range slight {
-		if !isSlight(s) {
+		if !prose.IsSlight(s) {
 			t.Errorf("%q is not slight", s)
 		}
 	}
 	for _, s := range telling {
-		if isSlight(s) {
+		if prose.IsSlight(s) {
 			t.Errorf("%q is slight", s)
 		}
 	}
 	facts := Of(numbered(asked("Summary"), said("Summary\n\nThe parser loses the last token.")))
 	if facts[0].Slight || !facts[1].Slight || facts[2].Slight {
 		t.Error(showAll(facts))
-	}
-}
-
-func TestUnwrapped(t *testing.T) {
-	tests := []struct{ in, want string }{
-		{"one line", "one line"},
-		{"this line was wrapped by an editor at a width\nthat is small",
-			"this line was wrapped by an editor at a width that is small"},
-		{"too short\nto be wrapped", "too short\nto be wrapped"},
-		{"this line ends with the end of its own sentence.\nnext",
-			"this line ends with the end of its own sentence.\nnext"},
-		{"this line stands before the beginning of a new one\nNext",
-			"this line stands before the beginning of a new one\nNext"},
-		{"this line stands before the beginning of a new one\n- next",
-			"this line stands before the beginning of a new one\n- next"},
-		{"```\nthis line is code and stays as long as it happens to be\nnext\n```",
-			"```\nthis line is code and stays as long as it happens to be\nnext\n```"},
-	}
-	for _, tt := range tests {
-		if got := unwrapped(tt.in); got != tt.want {
-			t.Errorf("got %q, want %q", got, tt.want)
-		}
-	}
-}
-
-func TestCut(t *testing.T) {
-	tests := []struct {
-		in   string
-		most int
-		want string
-	}{{"abc", 3, "abc"}, {"ab cd ef", 6, "ab cd …"}, {"abcdef", 3, "abc …"}, {"aéé", 2, "a …"},
-		{"é", 1, " …"}}
-	for _, tt := range tests {
-		if got := Cut(tt.in, tt.most); got != tt.want {
-			t.Errorf("%q: got %q, want %q", tt.in, got, tt.want)
-		}
 	}
 }
 
@@ -363,5 +329,39 @@ func TestWithdraw(t *testing.T) {
 		check(t, []Message{asked("Mend the sail."), said("It is mended and dry."),
 			asked("Sell the boat."), asked(again)},
 			"prompt: Mend the sail.", "answer: It is mended and dry.", want, "prompt: "+again)
+	}
+}
+
+func TestOpens(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Yes, it could help.": true, "No": true, "Nothing": false, "Changes made": false,
+		"The parser loses the last token of each line.": true,
+		"Let me look at the parser of internal/lexer.":  false,
+		"Three kinds of tables:":                        false,
+		"I moved the parser of tables to `lexer.go`, committed it, pushed the branch and opened the PR:": true,
+	} {
+		if f := (Fact{Kind: Said, Text: line}); Opens(&f) != want {
+			t.Errorf("Opens(%q) = %t", line, !want)
+		}
+	}
+	if f := (Fact{Kind: Said, Text: "What the parser of internal/lexer loses", Key: Title}); Opens(&f) {
+		t.Error("a heading opens an answer")
+	}
+}
+
+func TestIsForClient(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, "/compact": true, "/compact keep the plan": true, "exit": true, "/exit": true,
+		"<command-name>/exit</command-name>\n<command-args></command-args>":                true,
+		"<local-command-stdout>See ya!</local-command-stdout>":                             true,
+		"<command-name>/review</command-name>\n<command-args>internal/view</command-args>": false,
+		"exit with 1 if there is no store":                                                 false,
+		"/simplify":                                                                        false,
+		"/src/parse.go fails":                                                              false,
+		"go on":                                                                            false,
+	} {
+		if IsForClient(text) != want {
+			t.Errorf("IsForClient(%q) = %t", text, !want)
+		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // The keys of facts of what git showed of the work tree. Their state is Dropped: no file changed.
@@ -31,7 +33,7 @@ func (d *Digester) shownTree(text, output string) {
 	}
 	held := Holds{}
 	for i := range d.Made {
-		held.Add(&d.Made[i], valid)
+		held.Add(&d.Made[i], prose.Valid)
 	}
 	for _, file := range slices.Sorted(maps.Keys(held)) {
 		place, kept := d.place(file), held[file].By != ""
@@ -149,7 +151,7 @@ var keepsChanges = [...]string{"status", "log", "diff", "show", "branch", "rev-p
 	"fetch", "pull", "push", "ls-files", "describe", "config"}
 
 func isShortStatus(w string) bool {
-	return w == "--short" || hasLead(w, []string{"--porcelain"}) ||
+	return w == "--short" || prose.HasLead(w, []string{"--porcelain"}) ||
 		len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.Contains(w, "s")
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/blame/replay"
+	"github.com/gemini-ctx/ctx/internal/prose"
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
@@ -12,7 +13,7 @@ import (
 // redirection, tee, sed -i, a patch. What a program prints into a file for itself, and what is
 // temporary, is no work.
 func (d *Digester) writes(text string) {
-	if !hasAny(text, []string{">", "tee ", "sed ", "perl ", "patch", "apply", "cp ",
+	if !prose.HasAny(text, []string{">", "tee ", "sed ", "perl ", "patch", "apply", "cp ",
 		".write", "writeFile", " -w ", "--write"}) {
 		return
 	}

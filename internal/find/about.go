@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/prose"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/refs"
@@ -131,7 +132,7 @@ func (f fileName) toldIn(facts []digest.Fact, at int) (fact *digest.Fact, whose 
 	case digest.Noted:
 		return fact, "the agent noted, " + fact.Key + ","
 	case digest.Prompt:
-		if digest.IsRule(fact.Text) {
+		if prose.IsRule(fact.Text) {
 			return fact, "the user said"
 		}
 	case digest.Decision:

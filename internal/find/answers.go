@@ -10,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/prose"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/refs"
@@ -252,7 +253,7 @@ func (a *Answer) see(clues *search.Clues, root brief.Root) {
 	matched := a.Said != ""
 	for i := range a.Facts {
 		if f := &a.Facts[i]; f.Kind == digest.Answer && !f.Slight && !matched &&
-			(a.Said == "" || digest.IsBare(a.Said)) {
+			(a.Said == "" || prose.IsBare(a.Said)) {
 			a.Said, a.Who, a.In = harmless(root.Shorten(f.Text)), "the agent said", f.Entry
 		}
 	}

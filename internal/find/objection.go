@@ -6,6 +6,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/prose"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
@@ -74,10 +75,10 @@ func (s *Reader) objection(sources []search.Source, h *Hit) (o Objection, err er
 		case e.Kind != format.KindMessage:
 		case e.Role == transcript.RoleUser && !asked:
 			asked = true
-			err = s.objects(&o, d, digest.Doubts)
+			err = s.objects(&o, d, prose.Doubts)
 		case e.Role == transcript.RoleModel:
 			if asked {
-				err = s.objects(&o, d, digest.Concedes)
+				err = s.objects(&o, d, prose.Concedes)
 			}
 			return o, err // without a prompt the turn went on
 		}

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/prose"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -50,7 +50,7 @@ func (s *Reader) Named(view *refs.View, text string) (string, error) {
 	var found []Overview
 	for _, o := range list {
 		if several != nil && strings.HasPrefix(o.Name, text) ||
-			several == nil && digest.Tells(text) && o.HasWords(strings.Fields(text), true) {
+			several == nil && prose.Tells(text) && o.HasWords(strings.Fields(text), true) {
 			found = append(found, o)
 		}
 	}

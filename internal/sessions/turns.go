@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // Turn is a prompt and what came of it.
@@ -117,9 +118,9 @@ func TurnsOf(facts []digest.Fact, root brief.Root) (list []Turn) {
 			t.Opened = f.Text
 		case f.Kind == digest.Commit && f.State == digest.Passed:
 			t.Commits = append(t.Commits, strings.TrimPrefix(f.Text, "committed: "))
-		case f.Kind == digest.Answer && (t.Answer == "" || digest.IsBare(t.Answer)):
+		case f.Kind == digest.Answer && (t.Answer == "" || prose.IsBare(t.Answer)):
 			t.Answer = root.Shorten(f.Text)
-		case f.Kind == digest.Said && !digest.IsBare(f.Text),
+		case f.Kind == digest.Said && !prose.IsBare(f.Text),
 			f.Kind == digest.Act && t.Said == "":
 			t.Said = root.Shorten(f.Text)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
-	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // offer is a line that may be printed.
@@ -235,7 +235,7 @@ func (c *chooser) rank() {
 		if !ok {
 			break
 		}
-		if c.how.Short && digest.IsThin(lists[pick.List][pick.Index].Text) {
+		if c.how.Short && prose.IsThin(lists[pick.List][pick.Index].Text) {
 			thin = append(thin, pick)
 		} else if take(pick) {
 			pool.Take(pick)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // digestLead is the line before sentences of messages that are not printed whole.
@@ -121,7 +121,7 @@ func (w *Work) others(p printer, most room, short bool) []messageItems {
 	text := ""
 	for _, l := range w.Others {
 		next := text + "[" + l.Entry.Short(briefID) + "] " + oneLine(l.Text) + "\n"
-		if !most.holds(cost(othersLead+next)) || short && digest.IsBare(l.Text) {
+		if !most.holds(cost(othersLead+next)) || short && prose.IsBare(l.Text) {
 			continue
 		}
 		text = next

@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/pasted"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // tailPart is the divisor of the budget that the newest messages may take from a prefix made of
@@ -51,7 +52,7 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 		}
 		if i+1 < len(all) && !newest && m.announces(facts[m.ID]) {
 			call := all[i+1].callsText(facts[all[i+1].ID], root)
-			if call != "" && digest.NamesIn(words, call) {
+			if call != "" && prose.NamesIn(words, call) {
 				all[i].items = nil
 			}
 		}
@@ -118,7 +119,7 @@ func (m messageItems) announces(facts []digest.Fact) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(facts, func(f digest.Fact) bool { return !digest.IsBare(f.Text) })
+	return !slices.ContainsFunc(facts, func(f digest.Fact) bool { return !prose.IsBare(f.Text) })
 }
 
 // callsText returns the descriptions of the calls of a message, "" if it has none.
@@ -263,7 +264,7 @@ func callText(it item, facts []digest.Fact, root brief.Root, most int) string {
 		return ""
 	}
 	if passed := passedOn(it, facts, lines); passed != "" && most > 0 {
-		lines = append(lines, digest.Cut(passed, most))
+		lines = append(lines, prose.Cut(passed, most))
 	}
 	for i := range lines {
 		lines[i] = root.Shorten(lines[i])
@@ -308,7 +309,7 @@ func resultText(it item, facts []digest.Fact, most int) string {
 	if most == 0 {
 		return ""
 	}
-	return digest.Cut(digest.Plain(withNotes(it)), most)
+	return prose.Cut(digest.Plain(withNotes(it)), most)
 }
 
 // squeezed returns the lines of a text with single spaces, without those that are empty.
@@ -323,4 +324,4 @@ func squeezed(s string) string {
 }
 
 // cutLine cuts a text to most bytes and makes it one line.
-func cutLine(s string, most int) string { return digest.Cut(oneLine(s), most) }
+func cutLine(s string, most int) string { return prose.Cut(oneLine(s), most) }

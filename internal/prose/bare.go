@@ -1,4 +1,4 @@
-package digest
+package prose
 
 import (
 	"slices"
@@ -14,47 +14,43 @@ const (
 
 // IsBare reports whether a line of prose tells nothing to a reader who does not see the lines
 // around it: a remark, a heading, an announcement of what follows, a question, or a line of code.
-// It is stricter than Fact.Slight, for a reader who has room for a few lines only.
+// It is stricter than IsSlight, for a reader who has room for a few lines only.
 func IsBare(line string) bool {
-	text := strings.TrimRight(withoutMark(line), "*_ ")
+	text := strings.TrimRight(WithoutMark(line), "*_ ")
 	switch {
 	case text == "", strings.ContainsAny(text[len(text)-1:], ":?{(,;|"),
 		strings.Contains(text, " | "):
 		return true
-	case looksLikeCode(text), announces(text), praises(text), sweeps(text),
-		strings.HasPrefix(text, planFrame):
+	case looksLikeCode(text), Announces(text), praises(text), sweeps(text),
+		strings.HasPrefix(text, PlanFrame):
 		return true
 	}
 	c := contentOf(text)
 	if c.names > 0 {
 		return c.words < 2 || c.words+c.names+c.numbers < minNamed
 	}
-	isItem := len(withoutMark(line)) < len(line) // it says little without its list
+	isItem := len(WithoutMark(line)) < len(line) // it says little without its list
 	return isItem || c.words < minBare
 }
-
-// Leads reports whether a line of an answer only leads to the next one: a heading, or what the
-// model says that it does.
-func Leads(f *Fact) bool { return f.Key == Title || announces(f.Text) }
 
 // praises reports whether a line says that something is as it should be, which nobody has to know.
 func praises(line string) bool {
 	word, rest, _ := strings.Cut(strings.ToLower(line), " ")
-	return hasLead(word, []string{"good,", "great,", "agreed,", "perfect", "excellent"}) ||
-		word == "good" && hasLead(rest, []string{"- ", "— ", "– "})
+	return HasLead(word, []string{"good,", "great,", "agreed,", "perfect", "excellent"}) ||
+		word == "good" && HasLead(rest, []string{"- ", "— ", "– "})
 }
 
-// Opens reports whether an answer may begin with a line: it tells something by itself, and is no
-// heading. "Yes" says it all, and what leads to a list may say what was done.
-func Opens(f *Fact) bool {
-	text := strings.TrimRight(f.Text, ":")
+// Opens reports whether an answer may begin with a line that is no heading: it tells something by
+// itself. "Yes" says it all, and what leads to a list may say what was done.
+func Opens(line string) bool {
+	text := strings.TrimRight(line, ":")
 	c := contentOf(text)
-	return agrees(f.Text) || f.Key != Title && !IsBare(text) &&
-		(len(text) == len(f.Text) || c.words+c.names+c.numbers >= minLead)
+	return Agrees(line) || !IsBare(text) &&
+		(len(text) == len(line) || c.words+c.names+c.numbers >= minLead)
 }
 
-// agrees reports whether a line begins with yes or no.
-func agrees(line string) bool {
+// Agrees reports whether a line begins with yes or no.
+func Agrees(line string) bool {
 	word, _, _ := strings.Cut(strings.ToLower(line), " ")
 	return slices.Contains([]string{"yes", "yep", "yeah", "no", "nope"},
 		strings.TrimRight(word, ",.!:;—–-"))
@@ -71,23 +67,8 @@ func IsThin(line string) bool {
 	return c.words+c.names+c.numbers < least
 }
 
-// planFrame begins the sentence that Claude Code adds to a plan.
-const planFrame = "If you need specific details from before exiting plan mode"
-
-// clientCommands are commands that a user gives to the client and not to the model.
-var clientCommands = [...]string{"exit", "quit", "compact", "clear", "resume", "model", "config",
-	"status", "cost", "usage", "help", "login", "logout", "mcp", "memory", "context", "permissions",
-	"hooks", "plugin", "export", "rename", "doctor", "fast", "effort"}
-
-// IsForClient reports whether a message of a user says nothing to the model: it is a command of the
-// client, or what a client notes.
-func IsForClient(text string) bool {
-	own := ownWords(text)
-	name, _, _ := strings.Cut(strings.TrimPrefix(own, "/"), " ")
-	isCommand := (strings.HasPrefix(own, "/") || own == name) &&
-		slices.Contains(clientCommands[:], name)
-	return own == "" || isCommand || strings.HasPrefix(own, planFrame)
-}
+// PlanFrame begins the sentence that Claude Code adds to a plan.
+const PlanFrame = "If you need specific details from before exiting plan mode"
 
 // IsOffer reports whether a line of an answer is a choice that the user is given, or a lead that
 // the model means to follow. When the user has chosen, or the lead was followed, it misleads.
@@ -96,7 +77,7 @@ func IsOffer(line string) bool {
 	name, isOption := strings.CutPrefix(line, "option ")
 	mark, _, _ := strings.Cut(name, " ")
 	return isOption && len(strings.TrimRight(mark, ":.)*_")) == 1 ||
-		hasAny(line, []string{" worth checking", " worth looking", " worth exploring"})
+		HasAny(line, []string{" worth checking", " worth looking", " worth exploring"})
 }
 
 // looksLikeCode reports whether a line begins like a comment or a declaration.
@@ -119,7 +100,8 @@ var announcements = [...]string{"let me", "let's", "i'll ", "i will ", "i need t
 	"looks good", "checking ", "reading ", "running ", "going to ", "continue with", "need to ",
 	"reviewing ", "starting with ", "waiting for ", "tracing ",
 	"verifying ", "i also need to", "after that i'll ", "the user wants", "the user asked",
-	"here's ", "here is ", "here are ", "i have a ", "i now have ", "i have all", "i have enough", "i have the "}
+	"here's ", "here is ", "here are ", "i have a ", "i now have ", "i have all", "i have enough",
+	"i have the "}
 
 // openers are words that may come before an announcement.
 var openers = [...]string{"now", "next", "first", "then", "also", "ok", "okay", "so", "good",
@@ -146,7 +128,7 @@ var predicates = [...]string{" is ", " are ", " was ", " were ", " has ", " have
 // IsStep reports whether a line tells somebody what to do, as an item of a plan, also behind the
 // name of a file. When the work is done, it says less than what was done.
 func IsStep(line string) bool {
-	line = strings.ToLower(withoutMark(line))
+	line = strings.ToLower(WithoutMark(line))
 	name, rest, named := strings.Cut(line, ": ")
 	name = strings.TrimRight(name, "0123456789 ") // Task 2: add the parser
 	return commands(line) || named && !strings.Contains(name, " ") && commands(rest)
@@ -163,15 +145,15 @@ func commands(line string) bool {
 
 // namesAlone reports whether a line in lower case has a thing and says nothing of it.
 func namesAlone(line string) bool {
-	return hasLead(line, []string{"the ", "a ", "an ", "`"}) && !hasAny(line, predicates[:])
+	return HasLead(line, []string{"the ", "a ", "an ", "`"}) && !HasAny(line, predicates[:])
 }
 
 // reasons begin a clause that says why the model does what it announces.
 var reasons = [...]string{"rather than", "instead of", "since", "because", "given", "before", "to ",
 	"while "}
 
-// announces reports whether a line says what the model does next.
-func announces(line string) bool {
+// Announces reports whether a line says what the model does next.
+func Announces(line string) bool {
 	line = strings.ReplaceAll(strings.ToLower(line), "’", "'")
 	for {
 		first, rest, ok := strings.Cut(line, " ")
@@ -184,7 +166,7 @@ func announces(line string) bool {
 			return true
 		}
 	}
-	if hasLead(line, reasons[:]) {
+	if HasLead(line, reasons[:]) {
 		if _, rest, ok := strings.Cut(line, ", "); ok && goesOn(rest) {
 			return true
 		}
@@ -196,12 +178,12 @@ func announces(line string) bool {
 func goesOn(line string) bool {
 	doing, ok := strings.CutPrefix(line, "i'm ")
 	verb, _, _ := strings.Cut(doing, " ")
-	return hasLead(line, announcements[:]) || ok && strings.HasSuffix(verb, "ing")
+	return HasLead(line, announcements[:]) || ok && strings.HasSuffix(verb, "ing")
 }
 
 // sweeps reports whether a line says what of the code is used, on the way: it holds until the next
 // edit.
 func sweeps(line string) bool {
-	return hasAny(strings.ToLower(line), []string{" still used ", "no longer used",
+	return HasAny(strings.ToLower(line), []string{" still used ", "no longer used",
 		" now unused", "no longer needs", " only used in ", "no real uses", "no other uses"})
 }

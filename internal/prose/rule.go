@@ -1,4 +1,4 @@
-package digest
+package prose
 
 import (
 	"slices"
@@ -17,16 +17,16 @@ func IsRule(line string) bool {
 	if strings.HasSuffix(line, "?") || pointsBack(line) {
 		return false
 	}
-	if hasLead(lower, requests[:]) || hasAny(lower, occasions[:]) || hasAny(lower, reports[:]) {
+	if HasLead(lower, requests[:]) || HasAny(lower, occasions[:]) || HasAny(lower, reports[:]) {
 		return false
 	}
-	if hasAny(lower, unasked[:]) || hasLead(lower, bans[:]) {
+	if HasAny(lower, unasked[:]) || HasLead(lower, bans[:]) {
 		return true
 	}
 	if c := contentOf(line); c.words+c.names+c.numbers < 2 {
 		return false
 	}
-	if hasAny(lower, lasting[:]) || hasLead(lower, denials[:]) || hasLead(lower, heads[:]) ||
+	if HasAny(lower, lasting[:]) || HasLead(lower, denials[:]) || HasLead(lower, heads[:]) ||
 		strings.HasSuffix(strings.TrimRight(lower, ".!"), " only") || isStyle(lower) {
 		return true
 	}
@@ -89,12 +89,12 @@ var (
 // forbids.
 func Lifts(line string) bool {
 	lower := strings.ToLower(strings.ReplaceAll(line, "\u2019", "'"))
-	return !strings.HasSuffix(line, "?") && (hasLead(lower, []string{"ignore the rule",
+	return !strings.HasSuffix(line, "?") && (HasLead(lower, []string{"ignore the rule",
 		"ignore what i said", "forget the rule", "forget about the rule", "never mind the rule",
 		"never mind what i said", "nevermind the rule", "drop the ", "scrap the rule", "you may ",
 		"you can ", "you are allowed to ", "feel free to ", "no need to ", "it is fine to ",
 		"it's fine to ", "it is ok to ", "it's ok to ", "it is okay to ", "it's okay to "}) ||
-		hasAny(lower, []string{" no longer need", " don't need to ", " do not need to ",
+		HasAny(lower, []string{" no longer need", " don't need to ", " do not need to ",
 			" no longer applies", " forget what i said", " is lifted"}))
 }
 
@@ -118,12 +118,12 @@ func isDirective(clause string) bool {
 			return next != "" && next != "out" && (isBan || !strings.HasSuffix(next, "ing"))
 		}
 	}
-	if hasLead(clause, assurances[:]) {
-		return hasAny(clause, conditions[:])
+	if HasLead(clause, assurances[:]) {
+		return HasAny(clause, conditions[:])
 	}
-	contrasts := hasAny(clause, []string{" not ", " instead of ", " rather than ", " never "})
-	removes := hasLead(clause, []string{"remove ", "drop ", "delete ", "get rid of "})
-	return strings.HasPrefix(clause, "use ") && contrasts || removes && hasAny(clause, wholly[:])
+	contrasts := HasAny(clause, []string{" not ", " instead of ", " rather than ", " never "})
+	removes := HasLead(clause, []string{"remove ", "drop ", "delete ", "get rid of "})
+	return strings.HasPrefix(clause, "use ") && contrasts || removes && HasAny(clause, wholly[:])
 }
 
 // isStyle reports whether a sentence bans a kind of words or things: "no emojis in commits".
@@ -154,14 +154,6 @@ func clausesOf(line string) []string {
 		list = append(list, part)
 	}
 	return list
-}
-
-func hasLead(s string, leads []string) bool {
-	return slices.ContainsFunc(leads, func(l string) bool { return strings.HasPrefix(s, l) })
-}
-
-func hasAny(s string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
 // pointsBack reports whether the object of an order stands in a sentence before: "teach that to the

@@ -1,4 +1,4 @@
-package digest
+package prose
 
 import "testing"
 
@@ -60,23 +60,6 @@ func TestIsBare(t *testing.T) {
 	}
 }
 
-func TestOpens(t *testing.T) {
-	for line, want := range map[string]bool{
-		"Yes, it could help.": true, "No": true, "Nothing": false, "Changes made": false,
-		"The parser loses the last token of each line.": true,
-		"Let me look at the parser of internal/lexer.":  false,
-		"Three kinds of tables:":                        false,
-		"I moved the parser of tables to `lexer.go`, committed it, pushed the branch and opened the PR:": true,
-	} {
-		if f := (Fact{Kind: Said, Text: line}); Opens(&f) != want {
-			t.Errorf("Opens(%q) = %t", line, !want)
-		}
-	}
-	if f := (Fact{Kind: Said, Text: "What the parser of internal/lexer loses", Key: Title}); Opens(&f) {
-		t.Error("a heading opens an answer")
-	}
-}
-
 func TestIsTitle(t *testing.T) {
 	for line, want := range map[string]bool{
 		"## Key design of the parser": true, "**Key design of the parser**": true,
@@ -113,23 +96,6 @@ func TestIsThin(t *testing.T) {
 	} {
 		if IsThin(line) != want {
 			t.Errorf("IsThin(%q) = %t", line, !want)
-		}
-	}
-}
-
-func TestIsForClient(t *testing.T) {
-	for text, want := range map[string]bool{
-		"": true, "/compact": true, "/compact keep the plan": true, "exit": true, "/exit": true,
-		"<command-name>/exit</command-name>\n<command-args></command-args>":                true,
-		"<local-command-stdout>See ya!</local-command-stdout>":                             true,
-		"<command-name>/review</command-name>\n<command-args>internal/view</command-args>": false,
-		"exit with 1 if there is no store":                                                 false,
-		"/simplify":                                                                        false,
-		"/src/parse.go fails":                                                              false,
-		"go on":                                                                            false,
-	} {
-		if IsForClient(text) != want {
-			t.Errorf("IsForClient(%q) = %t", text, !want)
 		}
 	}
 }

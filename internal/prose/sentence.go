@@ -1,4 +1,4 @@
-package digest
+package prose
 
 import (
 	"strings"
@@ -34,6 +34,9 @@ func contentOf(line string) content {
 // number: "the" names nothing.
 func Tells(text string) bool { return contentOf(text) != content{} }
 
+// HasName reports whether a line has an identifier, a path, an address or a flag.
+func HasName(line string) bool { return contentOf(line).names > 0 }
+
 // NamesIn reports whether each identifier, path, address, flag and number of a text stands in
 // another one, too.
 func NamesIn(text, other string) bool {
@@ -53,10 +56,10 @@ const minWords = 3
 // maxInHeads is the largest number of telling words in the column heads of a table.
 const maxInHeads = 6
 
-// isSlight reports whether a line tells nothing by itself: it is a heading, announces what follows,
+// IsSlight reports whether a line tells nothing by itself: it is a heading, announces what follows,
 // or has the column heads of a table. A line with a name or a number is never slight.
-func isSlight(line string) bool {
-	line = withoutMark(line)
+func IsSlight(line string) bool {
+	line = WithoutMark(line)
 	c := contentOf(line)
 	if line == "" || c.names+c.numbers > 0 {
 		return line == ""
@@ -67,8 +70,8 @@ func isSlight(line string) bool {
 	return c.words < minWords && !strings.ContainsAny(line[len(line)-1:], ".!?")
 }
 
-// withoutMark removes the number of a list item at the start of a line.
-func withoutMark(line string) string {
+// WithoutMark removes the number of a list item at the start of a line.
+func WithoutMark(line string) string {
 	rest := strings.TrimLeft(line, "0123456789")
 	if len(rest) < len(line) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
 		return rest[2:]
@@ -80,9 +83,9 @@ func withoutMark(line string) string {
 // where its author ended it.
 const minWrapped = 40
 
-// unwrapped joins lines that an editor wrapped: a line that ends inside a sentence, with a next
+// Unwrapped joins lines that an editor wrapped: a line that ends inside a sentence, with a next
 // line that begins with a lower-case letter. It keeps lines inside fences.
-func unwrapped(text string) string {
+func Unwrapped(text string) string {
 	if !strings.Contains(text, "\n") {
 		return text
 	}

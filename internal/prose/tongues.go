@@ -1,4 +1,4 @@
-package digest
+package prose
 
 import (
 	"slices"
@@ -52,17 +52,17 @@ var (
 // isRuleElsewhere reports whether a sentence in lower case is an order for good in another language
 // than English.
 func isRuleElsewhere(lower string) bool {
-	if hasAny(lower, tongueOccasions[:]) || strings.ContainsAny(lower, "?？") {
+	if HasAny(lower, tongueOccasions[:]) || strings.ContainsAny(lower, "?？") {
 		return false
 	}
 	for _, o := range tongueOpeners {
 		lower = strings.TrimPrefix(lower, o)
 	}
-	if hasLead(lower, tongueNever[:]) {
+	if HasLead(lower, tongueNever[:]) {
 		return false
 	}
-	if hasLead(lower, tongueLeads[:]) || hasAny(lower, tongueBans[:]) ||
-		hasAny(lower, tongueDuties[:]) && hasAny(lower, tongueAsks[:]) ||
+	if HasLead(lower, tongueLeads[:]) || HasAny(lower, tongueBans[:]) ||
+		HasAny(lower, tongueDuties[:]) && HasAny(lower, tongueAsks[:]) ||
 		strings.HasPrefix(lower, "non ") && strings.Contains(lower, " mai ") {
 		return true
 	}

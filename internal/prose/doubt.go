@@ -1,13 +1,13 @@
-package digest
+package prose
 
 import "strings"
 
 // Doubts reports whether a sentence of a user says that what the model found is not so.
 func Doubts(line string) bool {
 	line = strings.ReplaceAll(strings.ToLower(line), "’", "'")
-	return hasLead(line, []string{"no, ", "no it ", "nope", "wrong", "wait", "are you sure",
+	return HasLead(line, []string{"no, ", "no it ", "nope", "wrong", "wait", "are you sure",
 		"i'm questioning", "i doubt", "that's not ", "that is not ", "but that's not "}) ||
-		hasAny(line, []string{" was clearly ", " is clearly ", "doesn't work", "does not work",
+		HasAny(line, []string{" was clearly ", " is clearly ", "doesn't work", "does not work",
 			"not true", "still failing", "still fails", "misdiagnos"})
 }
 
@@ -15,17 +15,18 @@ func Doubts(line string) bool {
 // before was wrong.
 func Concedes(line string) bool {
 	line = strings.ReplaceAll(strings.ToLower(line), "’", "'")
-	return hasLead(line, []string{"you're right", "you are right", "you're absolutely right",
+	return HasLead(line, []string{"you're right", "you are right", "you're absolutely right",
 		"you are absolutely right", "you're completely right", "you're totally right",
 		"my mistake", "i was wrong", "i misread", "i misunderstood"}) ||
-		hasAny(line, []string{"i was wrong", "n't seem to be working", " isn't working", "correct my understanding", "my earlier claim",
+		HasAny(line, []string{"i was wrong", "n't seem to be working", " isn't working",
+			"correct my understanding", "my earlier claim",
 			"my earlier diagnosis", "my diagnosis was wrong", "my assumption was wrong"})
 }
 
 // Removes reports whether a sentence of a model says that something is no longer there.
 func Removes(line string) bool {
 	line = strings.ToLower(line)
-	return hasLead(line, []string{"removed ", "dropped ", "reverted "}) ||
-		hasAny(line, []string{" is gone", " are gone", " was removed", " were removed",
+	return HasLead(line, []string{"removed ", "dropped ", "reverted "}) ||
+		HasAny(line, []string{" is gone", " are gone", " was removed", " were removed",
 			" was reverted", " was dropped"})
 }

@@ -1,28 +1,29 @@
-package digest
+package prose
 
 import "strings"
 
 // maxHeading is the length in bytes of the longest heading that a line of a list keeps.
 const maxHeading = 40
 
-// headings tells below which heading an item of a list stands: "rebase" alone does not say whether
+// Headings tells below which heading an item of a list stands: "rebase" alone does not say whether
 // it is a risk or a plan. It is asked for the sentences of a text in their order.
-type headings struct{ lines []listLine }
+type Headings struct{ lines []listLine }
 
 // listLine is a line of a text, with single spaces, and the heading of the list that it is in.
 type listLine struct{ text, heading string }
 
-func headingsOf(text string) headings {
-	var h headings
+// HeadingsOf returns the headings of a text.
+func HeadingsOf(text string) Headings {
+	var h Headings
 	heading := ""
 	for line := range strings.SplitSeq(text, "\n") {
-		switch line = strings.Join(strings.Fields(line), " "); {
+		switch line = Squeeze(line); {
 		case line == "":
 		case isListItem(line):
 			h.lines = append(h.lines, listLine{line, heading})
 		default:
 			heading = ""
-			if head := strings.TrimRight(tidy(line), ": "); len(head) <= maxHeading &&
+			if head := strings.TrimRight(Tidy(line), ": "); len(head) <= maxHeading &&
 				(isTitle(line) || strings.HasSuffix(line, ":")) {
 				heading = head
 			}
@@ -43,23 +44,17 @@ func isTitle(line string) bool {
 // isListItem reports whether a line begins with a bullet or a number.
 func isListItem(line string) bool {
 	mark, _, _ := strings.Cut(line, " ")
-	return mark == "-" || mark == "*" || mark == "•" || withoutMark(line) != line
+	return mark == "-" || mark == "*" || mark == "•" || WithoutMark(line) != line
 }
 
-// Title is the key of a sentence of the model that is a heading.
-const Title = "title"
-
-// of returns the heading of the next sentence, "" if it is in no list, and the key Title if it is a
-// heading itself.
-func (h *headings) of(sentence string) (heading, key string) {
+// Of returns the heading of the next sentence, "" if it is in no list, and whether it is a heading
+// itself.
+func (h *Headings) Of(sentence string) (heading string, isHeading bool) {
 	for n, l := range h.lines {
 		if strings.Contains(l.text, sentence) {
 			h.lines = h.lines[n:]
-			if isTitle(l.text) {
-				key = Title
-			}
-			return l.heading, key
+			return l.heading, isTitle(l.text)
 		}
 	}
-	return "", ""
+	return "", false
 }
