@@ -32,6 +32,7 @@ var layers = map[string]string{
 	"internal/agent/unionfind":   "format internal/jsonvalue",
 	"internal/architecture":      "",
 	"internal/pasted":            "",
+	"internal/prose":             "forest/summarize internal/terms",
 	"internal/sanitize/controls": "",
 	"internal/message":           "internal/jsonvalue internal/sanitize/controls",
 	"internal/agent/transcript":  "format internal/jsonvalue internal/message",
@@ -75,11 +76,12 @@ var layers = map[string]string{
 	"internal/search":            "internal/varint format internal/terms",
 	"internal/blame/replay":      "internal/script",
 	"internal/digest": "internal/script internal/blame/replay internal/varint format " +
-		"internal/terms forest/summarize internal/pasted internal/message",
+		"internal/terms forest/summarize internal/pasted internal/message internal/prose",
 	"internal/brief": "format internal/terms forest/summarize internal/digest " +
-		"internal/message internal/pasted",
+		"internal/message internal/pasted internal/prose",
 	"internal/view": "format forest/summarize internal/jsonvalue internal/message " +
-		"internal/digest internal/brief internal/pasted sanitize internal/epochs/epoch",
+		"internal/digest internal/brief internal/pasted sanitize internal/epochs/epoch " +
+		"internal/prose",
 	"internal/summaries": "format internal/history internal/parallel forest " +
 		"forest/summarize internal/message internal/digest objects refs internal/view " +
 		"internal/store internal/clusters internal/wording",
@@ -148,10 +150,10 @@ var layers = map[string]string{
 	"internal/when": "",
 	"internal/sessions": "format internal/agent/transcript internal/brief internal/cache " +
 		"internal/clusters internal/digest internal/history internal/message " +
-		"internal/summaries internal/varint refs",
+		"internal/prose internal/summaries internal/varint refs",
 	"internal/find": "forest/summarize format internal/agent/transcript internal/brief " +
 		"internal/cache internal/clusters internal/digest internal/history internal/jsonvalue " +
-		"internal/message internal/outcome internal/search internal/sessions " +
+		"internal/message internal/outcome internal/prose internal/search internal/sessions " +
 		"internal/summaries objects refs sanitize",
 	"internal/recall": "format forest forest/summarize internal/digest internal/brief " +
 		"internal/cache objects refs internal/view internal/window internal/history " +

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ func newLogCmd(a *app) *cobra.Command {
 	f.StringVar(&o.grep, "grep", "", "print only messages with `PATTERN`")
 	f.BoolVar(&o.oneline, "oneline", false, "print each turn in one line")
 	f.BoolVar(&o.messages, "messages", false, "with --oneline, print each entry in one line")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "print thoughts, and the arguments of calls")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print thoughts, arguments of calls, and all of long notes")
 	f.BoolVar(&o.drawn, "graph", false, "draw the branches of the session, newest entry first")
 	f.BoolVar(&o.masked, "masked", false, "shorten tool outputs as masks say")
 	f.BoolVar(&o.reverse, "reverse", false, "print the newest entry first")
@@ -218,10 +219,31 @@ func (o *logOptions) picks() bool { return o.role != "" || o.cmd.Flags().Changed
 // print prints an entry in the form that was asked for.
 func (o *logOptions) print(a *app, t *find.Telling, shown *history.Shown) error {
 	if !o.oneline || a.json {
-		return a.printEntry(t, shown)
+		return a.printEntry(t, o.folded(a, shown))
 	}
 	a.line("%s", a.oneline(t, shown, nil, 0))
 	return a.out.err
+}
+
+// mostOfNote is how many lines of a note log prints that has more.
+const mostOfNote = 3
+
+// folded returns an entry with the beginning of a long note: what a client tells a model, as its
+// own instructions, is no word of the conversation.
+func (o *logOptions) folded(a *app, shown *history.Shown) *history.Shown {
+	more := strings.Count(strings.TrimSpace(shown.Text), "\n") - mostOfNote
+	isNote := shown.Entry.Kind == format.KindNote && shown.Entry.Role == "system"
+	if a.json || o.verbose || o.picks() || !isNote || more < mostOfNote {
+		return shown
+	}
+	short, rest := *shown, strings.TrimSpace(shown.Text)
+	short.Text = ""
+	for range mostOfNote {
+		line, next, _ := strings.Cut(rest, "\n")
+		short.Text, rest = short.Text+line+"\n", next
+	}
+	short.Text += fmt.Sprintf("[%d more lines: -v]", more+1)
+	return &short
 }
 
 // telling returns what tells what entries say.

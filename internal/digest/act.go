@@ -96,7 +96,7 @@ func (d *Digester) deed(kind deed, c *Call, a args) {
 		for _, q := range append(a.list("questions"), a) {
 			d.add(
 				Fact{Kind: Question,
-					Text: prose.Cut(prose.Squeeze(q.text([]string{"question", "header"})), maxQuestion)})
+					Text: prose.Short(q.text([]string{"question", "header"}), maxQuestion)})
 		}
 	case showPlan:
 		d.sentences(Report, a.text([]string{"plan"}))
@@ -132,7 +132,7 @@ func (d *Digester) other(kind deed, c *Call, a args) {
 			text += ": " + what
 		}
 	}
-	d.add(Fact{Kind: Act, Text: prose.Cut(prose.Squeeze(text), maxTitle)})
+	d.add(Fact{Kind: Act, Text: prose.Short(text, maxTitle)})
 	if kind == delegate {
 		d.sentences(Task, a.text([]string{"prompt", "message", "description"}))
 	}
@@ -149,7 +149,7 @@ func (d *Digester) readFile(path string) {
 }
 
 func (d *Digester) searches(a args) {
-	pattern, path := prose.Cut(prose.Squeeze(a.text(patternNames)), maxPattern), a.text(pathNames)
+	pattern, path := prose.Short(a.text(patternNames), maxPattern), a.text(pathNames)
 	switch {
 	case pattern == "" && path == "":
 	case pattern == "":
@@ -188,7 +188,7 @@ func (d *Digester) todos(a args) {
 	for _, item := range a.list("todos", "plan", "items") {
 		what := item.text([]string{"content", "step", "description", "text", "title", "subject"})
 		d.todo(what, item.text([]string{"status", "state"}))
-		d.Plan = append(d.Plan, prose.Valid(prose.Cut(prose.Squeeze(what), maxTitle)))
+		d.Plan = append(d.Plan, prose.Valid(prose.Short(what, maxTitle)))
 	}
 	for _, key := range before {
 		if !slices.Contains(d.Plan, key) {
@@ -201,7 +201,7 @@ func (d *Digester) todos(a args) {
 }
 
 func (d *Digester) todo(what, status string) {
-	what = prose.Cut(prose.Squeeze(what), maxTitle)
+	what = prose.Short(what, maxTitle)
 	if what == "" {
 		return
 	}
@@ -211,7 +211,7 @@ func (d *Digester) todo(what, status string) {
 // addTask adds an item to a task list. The item gets the next number, until the result of the call
 // names another one.
 func (d *Digester) addTask(a args) {
-	title := prose.Cut(prose.Squeeze(a.text(titleNames)), maxTitle)
+	title := prose.Short(a.text(titleNames), maxTitle)
 	d.Tasks[number(len(d.Tasks)+1)] = title
 	d.todo(title, "pending")
 }

@@ -32,7 +32,7 @@ func Did(c Call, r *Result) string {
 	}
 	server, tool := serverTool(c.Name)
 	if name := strings.TrimSpace(server + " " + tool); len(lines) == 0 || lines[0] == name {
-		return prose.Cut(strings.TrimSpace(prose.OneLine(name+" "+readArgs(c.Args).told())), maxTitle)
+		return prose.Short(prose.Valid(name+" "+readArgs(c.Args).told()), maxTitle)
 	}
 	const most = 3 // of the files of a patch, or the items of a list
 	if n := len(lines); n > most {
@@ -41,7 +41,8 @@ func Did(c Call, r *Result) string {
 	return strings.Join(lines, "; ")
 }
 
-// told returns the arguments of a call of which nothing else is known.
+// told returns the arguments of a call of which nothing else is known, without those that are
+// empty, or only say how long to wait and how much to print.
 func (a args) told() string {
 	var said []string
 	for _, name := range slices.Sorted(maps.Keys(a)) {
@@ -49,7 +50,11 @@ func (a args) told() string {
 		if value == "" {
 			value = string(a[name])
 		}
-		said = append(said, name+": "+value)
+		if value == `""` || strings.HasSuffix(name, "_ms") || strings.HasSuffix(name, "_tokens") ||
+			strings.Contains(name, "timeout") {
+			continue
+		}
+		said = append(said, name+": "+strings.TrimSpace(value))
 	}
 	return strings.Join(said, ", ")
 }
@@ -74,7 +79,7 @@ func (f *Fact) did(a args, state State) string {
 		case where != "":
 			where = " in " + where
 		}
-		return `searched "` + prose.Cut(prose.Squeeze(pattern), maxPattern) + `"` + where + ended
+		return `searched "` + prose.Short(pattern, maxPattern) + `"` + where + ended
 	case Edit:
 		verb, _, _ := strings.Cut(f.Text, " ")
 		return verb + " " + Changed(f.Path, f.Added, f.Removed) + ended

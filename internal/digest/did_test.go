@@ -43,6 +43,9 @@ func TestDid(t *testing.T) {
 		{"TodoWrite", `{"todos":[{"content":"a","status":"completed"}]}`, nil, "done: a"},
 		{"Bash", `{"command":"git commit -m 'fix: it'"}`, done, "committed: fix: it"},
 		{"BashOutput", `{"bash_id":"b1"}`, done, "BashOutput bash_id: b1"},
+		{"write_stdin", `{"chars":"","max_output_tokens":1200,"session_id":7,"yield_time_ms":100}`,
+			done, "write_stdin session_id: 7"},
+		{"write_stdin", `{"chars":"y\n","session_id":7}`, done, "write_stdin chars: y, session_id: 7"},
 		{"mcp__x__do", `{"n":1}`, nil, "x do n: 1"},
 		{"", ``, nil, ""},
 	} {

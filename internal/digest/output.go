@@ -136,7 +136,8 @@ const shortOutput = 12
 func (d *Digester) short(output string) {
 	var list []string
 	eachLine(output, func(line string) bool {
-		if !isHead(line) && !prose.IsNumbered(line) && prose.HasWord(line) && strings.Contains(line, " ") {
+		if !isHead(line) && !prose.IsNumbered(line) && prose.HasWord(line) &&
+			strings.Contains(line, " ") {
 			list = append(list, line)
 		}
 		return len(list) <= shortOutput

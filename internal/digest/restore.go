@@ -14,7 +14,9 @@ import (
 const Everything = "."
 
 // mayRestore reports whether a script may put files back, remove or move them.
-func mayRestore(text string) bool { return prose.HasAny(text, []string{"git ", "jj ", "rm ", "mv "}) }
+func mayRestore(text string) bool {
+	return prose.HasAny(text, []string{"git ", "jj ", "rm ", "mv "})
+}
 
 // restored adds a fact for each file that a script, which passed, has put back, removed or moved:
 // what was edited since the newest commit is gone, or has another name. made are the indexes of the

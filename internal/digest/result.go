@@ -288,7 +288,7 @@ func (d *Digester) chosen(questions []int, o outcome) {
 		question := before[strings.LastIndexByte(before, '"')+1:]
 		d.add(
 			Fact{Kind: Decision,
-				Text: prose.Cut(prose.Squeeze(question), maxTitle) + " → " + prose.Cut(prose.Squeeze(answer), maxTitle)})
+				Text: prose.Short(question, maxTitle) + " → " + prose.Short(answer, maxTitle)})
 		rest = next
 		n++
 	}
@@ -301,7 +301,7 @@ func (d *Digester) chosen(questions []int, o outcome) {
 			question = d.Made[questions[0]].Text
 		}
 		d.add(Fact{Kind: Decision,
-			Text: prose.Cut(prose.Squeeze(question), maxTitle) + " → " + prose.Cut(prose.Squeeze(given[id]), maxTitle)})
+			Text: prose.Short(question, maxTitle) + " → " + prose.Short(given[id], maxTitle)})
 		n++
 	}
 	switch {
@@ -309,9 +309,9 @@ func (d *Digester) chosen(questions []int, o outcome) {
 		return
 	case n == 0 && len(questions) == 1:
 		d.add(Fact{Kind: Decision, Text: d.Made[questions[0]].Text + " → " +
-			prose.Cut(prose.Squeeze(output), maxTitle)})
+			prose.Short(output, maxTitle)})
 	case n == 0:
-		d.add(Fact{Kind: Decision, Text: prose.Cut(prose.Squeeze(output), maxTitle)})
+		d.add(Fact{Kind: Decision, Text: prose.Short(output, maxTitle)})
 	}
 	for _, i := range questions {
 		d.Made[i].State = Done

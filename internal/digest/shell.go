@@ -89,7 +89,8 @@ func (d *Digester) ran(f Fact, line, why string) {
 }
 
 func (d *Digester) committed(message string) {
-	d.add(Fact{Kind: Commit, Key: "commit", Text: titled(committing, prose.FirstLine(message, maxTitle))})
+	title := prose.FirstLine(message, maxTitle)
+	d.add(Fact{Kind: Commit, Key: "commit", Text: titled(committing, title)})
 	_, body, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	var said strings.Builder
 	for line := range strings.Lines(body) {
@@ -130,7 +131,7 @@ func because(why string) string {
 	if why == "" {
 		return ""
 	}
-	return " # " + prose.Cut(prose.Squeeze(why), maxPattern)
+	return " # " + prose.Short(why, maxPattern)
 }
 
 // directory splits a script into the directory that its first commands change to, and the other

@@ -78,7 +78,8 @@ func (d *Digester) reset(words []string) {
 
 // reverted reads what git revert does: a commit, the newest or one that is named, is taken back.
 func (d *Digester) reverted(words []string, own int) {
-	if prose.HasAny(strings.Join(words, " "), []string{"--abort", "--quit", "--skip", "--continue"}) {
+	if prose.HasAny(strings.Join(words, " "),
+		[]string{"--abort", "--quit", "--skip", "--continue"}) {
 		return
 	}
 	list := d.commits(own)

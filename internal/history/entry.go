@@ -26,14 +26,23 @@ type Shown struct {
 	Masked  []int // parts that are shown shortened; only where that was asked for
 }
 
-// IsBare reports whether an entry is a note without words: a record that an agent keeps for
-// itself. A note whose words are gone is not bare, nor is one with a picture or another medium.
+// IsBare reports whether an entry has a record that an agent keeps for itself, and no words: a
+// note, or a thought of the model that its maker has sealed. An entry whose words are gone is not
+// bare, nor is one with a picture or another medium.
 func (s *Shown) IsBare() bool {
-	if s.Entry.Kind != format.KindNote || s.Gone != "" || strings.TrimSpace(s.Text) != "" {
+	if !MayBeBare(s.Entry) || s.Gone != "" || strings.TrimSpace(s.Text) != "" {
 		return false
 	}
 	parts, _ := message.ParseClean(s.Parts) // none in a body of another form
-	return !slices.ContainsFunc(parts, func(p message.Part) bool { return p.Media != nil })
+	isNote := s.Entry.Kind == format.KindNote
+	shows := func(p message.Part) bool { return p.Media != nil || !isNote && p.HasText }
+	return (isNote || len(parts) > 0) && !slices.ContainsFunc(parts, shows)
+}
+
+// MayBeBare reports whether an entry may be one that IsBare finds, without its body.
+func MayBeBare(e *format.Entry) bool {
+	return e.Kind == format.KindNote ||
+		e.Kind == format.KindMessage && e.Role == "model" && len(e.Calls)+len(e.Results) == 0
 }
 
 // Header reads an entry without its body. The error is objects.ErrNotFound for a missing object; an

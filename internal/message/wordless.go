@@ -10,8 +10,8 @@ import (
 )
 
 // Wordless describes parts that have no words for people: the kinds of the records that an agent
-// keeps in a note ("claude-code: turn_duration"), "thought", types of media, or "no text". Names
-// are as the agent wrote them: a caller that prints them has to clean them.
+// keeps in a note ("claude-code: turn_duration"), "thought", types of media, "no output" of a call,
+// or "no text". Names are as the agent wrote them: a caller that prints them has to clean them.
 func Wordless(parts []Part, note bool) string {
 	var held []string
 	for i := range parts {
@@ -31,8 +31,11 @@ func Wordless(parts []Part, note bool) string {
 			held = append(held, p.Media.MimeType)
 		}
 	}
-	if held = slices.Compact(held); len(held) > 0 {
+	switch held = slices.Compact(held); {
+	case len(held) > 0:
 		return strings.Join(held, ", ")
+	case slices.ContainsFunc(parts, func(p Part) bool { return p.Result != nil }):
+		return "no output"
 	}
 	return "no text"
 }

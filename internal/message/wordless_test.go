@@ -28,7 +28,7 @@ func TestWordless(t *testing.T) {
 			false, "image/png"},
 		{`[{"functionResponse":{"id":"1","response":{"output":""}},"a":{"content":[{"type":"image","source":{"media_type":"image/png","data":"AA=="}}]}}]`,
 			false, "image/png"},
-		{`[{"functionResponse":{"id":"1","response":{"output":""}}}]`, false, "no text"},
+		{`[{"functionResponse":{"id":"1","response":{"output":""}}}]`, false, "no output"},
 	} {
 		parts, err := message.Parse([]byte(c.parts))
 		if err != nil {

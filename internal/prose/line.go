@@ -36,6 +36,9 @@ func FirstLine(s string, most int) string {
 	return ""
 }
 
+// Short is Cut of the one line that Squeeze makes.
+func Short(s string, most int) string { return Cut(Squeeze(s), most) }
+
 // Cut returns s, or the beginning of s with an ellipsis if s has more than most bytes. It cuts
 // between words if there is a space in the second half.
 func Cut(s string, most int) string {

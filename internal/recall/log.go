@@ -29,7 +29,7 @@ type LogOptions struct {
 	Role string
 	// Pattern takes messages alone in whose latest text it is found; nil for all.
 	Pattern *regexp.Regexp
-	// Worded leaves out notes that are bare; not with All.
+	// Worded leaves out entries that are bare; not with All.
 	Worded bool
 	// Skip leaves out so many of those that would come first. What a tip has does not change, so that
 	// a reader can go on where they stopped.
@@ -149,7 +149,7 @@ func (s *Reader) picks(o LogOptions, e history.Entry, version format.ID) (bool, 
 	if o.Role != "" && e.Role != o.Role {
 		return false, nil
 	}
-	worded := o.Worded && !o.All && e.Kind == format.KindNote
+	worded := o.Worded && !o.All && history.MayBeBare(e.Entry)
 	if o.Pattern == nil && !worded {
 		return true, nil
 	}
