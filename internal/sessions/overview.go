@@ -283,13 +283,14 @@ func (r *overviewRow) readBeginning(fresh []history.Entry, words wordsOf) error 
 		if e.Kind != format.KindMessage {
 			continue
 		}
-		if r.first.IsZero() {
+		isFirst := r.first.IsZero()
+		if isFirst {
 			r.first, r.origin = e.Time, originOf(&e)
 		}
 		if !isSlight(r.prompt) {
 			break
 		}
-		if e.Role != transcript.RoleUser {
+		if e.Role != transcript.RoleUser && !isFirst {
 			continue
 		}
 		shown, err := words.Version(e.ID, amends[e.ID])
@@ -297,6 +298,9 @@ func (r *overviewRow) readBeginning(fresh []history.Entry, words wordsOf) error 
 			return err
 		}
 		prompt := cutTitle(withoutFrame(digest.Asked(shown.Text)))
+		if e.Role != transcript.RoleUser {
+			prompt = planTitle(shown.Text)
+		}
 		if r.prompt == "" || !isSlight(prompt) {
 			r.prompt = prompt
 		}
@@ -331,6 +335,17 @@ func withoutFrame(prompt string) string {
 		return rest
 	}
 	return prompt
+}
+
+// planTitle returns the heading of a plan, with which a session begins whose model carries it out;
+// "" for any other text.
+func planTitle(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	heading, ok := strings.CutPrefix(line, "# ")
+	if !ok {
+		return ""
+	}
+	return cutTitle(heading)
 }
 
 // cutTitle makes one line of a text, of at most maxTitle bytes.

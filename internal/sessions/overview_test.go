@@ -161,7 +161,11 @@ func TestOverviewSlightPrompts(t *testing.T) {
 		"an argument": {{"/debug", "/debug"}, {"/debug - the lamp flickers", "/debug - the lamp flickers"}},
 		"no spaces":   {{"修复登录错误", "修复登录错误"}, {"now commit and push it", "修复登录错误"}},
 		"never":       {{"hello", "hello"}, {"go on", "hello"}},
+		"a plan":      {{"commit this", "Mend the lamps"}, {"why does it flicker?", "Mend the lamps"}},
 	} {
+		if session == "a plan" {
+			storetest.Say(t, s, session, "model", "# Mend the lamps\n\nOne by one.")
+		}
 		for _, step := range steps {
 			storetest.Say(t, s, session, "user", step[0])
 			for _, o := range overviews(t, s) {

@@ -82,14 +82,14 @@ func (s *Reader) Turns(name history.BranchName, tip format.Value) ([]Turn, error
 func TurnsOf(facts []digest.Fact, root brief.Root) (list []Turn) {
 	first := 0 // of the facts of the turn
 	edits := map[string][2]int{}
-	asked := uint64(0)
+	asked, answered := uint64(0), false // answered is for an answer that can stand alone
 	for i := range facts {
 		f := &facts[i]
 		isHead := f.Kind == digest.Prompt && f.Key != digest.Refused && !digest.IsForClient(f.Text)
 		if len(list) == 0 || isHead && f.Seq != asked {
 			clear(edits)
 			list = append(list, Turn{Entry: f.Entry, Seq: f.Seq})
-			first = i
+			first, answered = i, false
 		}
 		t := &list[len(list)-1]
 		t.Facts = facts[first : i+1]
@@ -118,8 +118,12 @@ func TurnsOf(facts []digest.Fact, root brief.Root) (list []Turn) {
 			t.Opened = f.Text
 		case f.Kind == digest.Commit && f.State == digest.Passed:
 			t.Commits = append(t.Commits, strings.TrimPrefix(f.Text, "committed: "))
-		case f.Kind == digest.Answer && (t.Answer == "" || prose.IsBare(t.Answer)):
-			t.Answer = root.Shorten(f.Text)
+		case f.Key == digest.Title && t.Wanted == "" && len(list) == 1 && f.Seq == facts[0].Seq:
+			t.Wanted = root.Shorten(f.Text) // the heading of a plan, with which a session begins
+		case f.Kind == digest.Answer && (t.Answer == "" || !answered):
+			t.Answer, answered = root.Shorten(f.Text), digest.Opens(f)
+		case f.Kind == digest.Answer && prose.IsThin(t.Answer): // Yes.
+			t.Answer += " " + root.Shorten(f.Text)
 		case f.Kind == digest.Said && !prose.IsBare(f.Text),
 			f.Kind == digest.Act && t.Said == "":
 			t.Said = root.Shorten(f.Text)
