@@ -81,7 +81,7 @@ func (s *Reader) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 	hits, err := s.searchTerms(view, q)
 	if as, bare := search.PartsOf(q.Text); q.Parts && !as.None() && len(hits) == 0 &&
 		(err == nil || errors.Is(err, search.ErrNoTerms)) {
-		return s.searchPatterns(view, q, as, bare)
+		return s.searchPatterns(view, q, as, bare, search.FormsOf(q.Text))
 	}
 	return hits, err
 }
