@@ -241,7 +241,7 @@ func TestFixtures(t *testing.T) {
 		func(t *testing.T, f *Format) { f.CheckFixtures(t) })
 }
 
-// White space between the tokens of a line of JSON says nothing.
+// White space between the tokens of a line of JSON says nothing, nor does a mark of UTF-8 before it.
 func TestSpacedLines(t *testing.T) {
 	each(t, func(f *Format) bool { return !f.Whole && !f.List }, func(t *testing.T, f *Format) {
 		for name, data := range f.Fixtures(t) {
@@ -251,7 +251,7 @@ func TestSpacedLines(t *testing.T) {
 				if json.Indent(&out, bytes.TrimSpace(line), "", " ") == nil {
 					line = append(bytes.ReplaceAll(out.Bytes(), []byte("\n"), nil), '\n')
 				}
-				spaced = append(spaced, line...)
+				spaced = append(append(spaced, "\ufeff"...), line...)
 			}
 			want, _, _ := f.Steps(t, data)
 			if got, _, _ := f.Steps(t, spaced); Trace(got) != Trace(want) {
