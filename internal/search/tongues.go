@@ -50,8 +50,11 @@ var tongues = [...]tongue{
 }
 
 // leastTongue is how many different words of a language a text has that is in it, or else one of
-// its letters.
-const leastTongue = 2
+// its letters. A text of fewer than shortTongue words has one.
+const (
+	leastTongue = 2
+	shortTongue = 8
+)
 
 // Forms finds the words of a query in other forms that they have in the language of a text:
 // Fehlern in "Der Fehler ist neu". What the language is, the text's small words tell. It compares
@@ -124,7 +127,7 @@ func (t *tongue) isOf(text string, words []formWord) bool {
 			found[w.low] = true
 		}
 	}
-	return len(found) >= leastTongue || t.letters != "" && strings.ContainsAny(text, t.letters)
+	return len(found) >= min(leastTongue, 1+len(words)/shortTongue) || t.letters != "" && strings.ContainsAny(text, t.letters)
 }
 
 // within returns where the form of the first word is; nil if a word has no form there.

@@ -15,6 +15,7 @@ func TestForms(t *testing.T) {
 		{"die Prüfungen", "Weil der Port fehlt, schlug eine Prüfung fehl.", "Prüfung"},
 		{"chevaux", "Le cheval mange dans le pré.", "cheval"},
 		{"journal", "Il faut lire les journaux du serveur.", "journaux"},
+		{"cheval", "Les chevaux mangent.", "chevaux"},
 		{"ecoles", "Cette école est dans le port.", "école"},
 		{"ejecutar", "Se ejecuta cada noche en el servidor, sin que falle.", "ejecuta"},
 		{"configurações", "A configuração do servidor não está certa.", "configuração"},
@@ -27,7 +28,7 @@ func TestForms(t *testing.T) {
 		{"Fehlern Kräne", "Der Fehler ist im Kran, und das ist neu.", "Fehler"},
 		{"Fehlern Schiffe", "Der Fehler ist im Kran, und das ist neu.", ""},
 		{"posters", "The post of the day is on the port.", ""},
-		{"tester", "We die if the test is on.", ""},
+		{"tester", "We win if the test is on.", ""},
 		{"der", "Der Fehler ist im Kran, und das ist neu.", ""},
 		{"", "Der Fehler ist im Kran.", ""},
 	} {
