@@ -11,8 +11,8 @@ import (
 
 // Failed reports whether the response says that the tool failed. The response, or the object
 // "metadata" in it, then has one of these members: "error" with a value other than null, false,
-// zero or empty; "is_error" or "isError" with the value true; or an exit code other than zero under
-// one of the usual names.
+// zero or empty, or as the only member; "is_error" or "isError" with the value true; or an exit
+// code other than zero under one of the usual names.
 func (r *Result) Failed() bool { return failed(r.Response, true) }
 
 // callFailed reports whether the client of a call tells beside it that the command ended with
@@ -44,7 +44,7 @@ func failed(raw json.RawMessage, outer bool) bool {
 	return slices.ContainsFunc(members, func(m jsonvalue.Member) bool {
 		switch m.Name {
 		case "error":
-			return !isEmpty(m.Value)
+			return len(members) == 1 && outer || !isEmpty(m.Value)
 		case "is_error", "isError":
 			return string(m.Value) == "true"
 		case "exit_code", "exitCode", "exit_status", "exitStatus",

@@ -83,7 +83,12 @@ func ampBlock(raw json.RawMessage) json.RawMessage {
 	if status != "done" {
 		rest.Set("status", status)
 		rest.Set("is_error", true)
-		if words := run.Object("error").Text("message"); words != "" {
+		words := run.Object("error").Text("message")
+		if strings.HasPrefix(status, "rejected") { // by the user
+			words = strings.TrimSuffix("The user rejected this tool call, and the user said:\n"+
+				run.Text("reason"), ", and the user said:\n")
+		}
+		if words != "" {
 			rest.Set("content", words)
 		}
 	}

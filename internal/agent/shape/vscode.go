@@ -223,6 +223,11 @@ func (q *vscodeRequest) call(c, shown jsonvalue.Object, results map[string]strin
 	q.content = append(q.content, jsonvalue.Encode(block))
 	details := shown.Object("resultDetails")
 	output, ok := results[id]
+	if no := string(jsonvalue.AsObject(shown["isConfirmed"])["type"]); !ok &&
+		(no == "0" || string(shown["isConfirmed"]) == "false") {
+		q.results = append(q.results, result(id, "The user rejected this tool call.", true))
+		return
+	}
 	for _, said := range []string{outputOf(details["output"]), data.Text("result"),
 		data.Object("terminalCommandOutput").Text("text")} {
 		if !ok && said != "" {
