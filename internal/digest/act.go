@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/gemini-ctx/ctx/internal/blame/replay"
 	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
@@ -31,6 +33,9 @@ func (d *Digester) call(c *Call) {
 		kind = deedByShape(a)
 	}
 	d.deed(kind, c, a)
+	if plan, ok := a["task_progress"]; ok && kind != setTodos { // Cline sets it beside any call
+		defer d.todos(args{"plan": plan})
+	}
 	if c.ID == "" {
 		return
 	}
@@ -59,8 +64,10 @@ func (d *Digester) call(c *Call) {
 // have the same name and another meaning.
 func fits(k deed, a args) bool {
 	switch k {
-	case readFile, editFile, writeFile:
+	case readFile, editFile:
 		return a.text(pathNames) != ""
+	case writeFile:
+		return a.text(pathNames) != "" && !(a.has(oldNames) && a.has(newNames))
 	case runCommand:
 		return a.command() != ""
 	}
@@ -170,6 +177,10 @@ func (d *Digester) edits(a args) {
 		before.WriteString(c.text(oldNames) + "\n")
 		after.WriteString(c.text(newNames) + "\n")
 	}
+	for _, b := range replay.Blocks(a.text(patchNames)) {
+		before.WriteString(b[0])
+		after.WriteString(b[1])
+	}
 	old, now := before.String(), after.String()
 	f.Added, f.Removed = changedLines(old, now)
 	f.Was, f.Now = hashOf(old), hashOf(now)
@@ -182,13 +193,22 @@ func (d *Digester) edits(a args) {
 // one does not have are dropped.
 func (d *Digester) todos(a args) {
 	before := d.Plan
-	if a.has([]string{"todos", "plan", "items"}) {
+	if a.has(planNames) {
 		d.Plan = nil
 	}
-	for _, item := range a.list("todos", "plan", "items") {
-		what := item.text([]string{"content", "step", "description", "text", "title", "subject"})
-		d.todo(what, item.text([]string{"status", "state"}))
+	add := func(what, status string) {
+		d.todo(what, status)
 		d.Plan = append(d.Plan, prose.Valid(prose.Short(what, maxTitle)))
+	}
+	for _, item := range a.list(planNames...) {
+		add(item.text([]string{"content", "step", "description", "text", "title", "subject"}),
+			item.text([]string{"status", "state"}))
+	}
+	for line := range strings.Lines(a.text(planNames)) { // - [x] done, 1. [in_progress] begun
+		line = strings.TrimLeft(line, " \t-*+0123456789.)")
+		if status, what, ok := strings.Cut(line, "]"); ok && strings.HasPrefix(status, "[") {
+			add(what, status[1:])
+		}
 	}
 	for _, key := range before {
 		if !slices.Contains(d.Plan, key) {
@@ -224,6 +244,12 @@ func (d *Digester) updateTask(a args) {
 }
 
 func todoState(status string) State {
+	if strings.ContainsAny(status, "xX✓✔") && utf8.RuneCountInString(status) == 1 {
+		return Done
+	}
+	if len(status) == 1 && strings.Contains("-~/>*", status) {
+		return Active
+	}
 	switch plainName(status) {
 	case "completed", "done", "cancelled", "canceled", "deleted":
 		return Done

@@ -160,15 +160,12 @@ func commitMessage(c script.Command) (string, bool) {
 		})
 	}
 	merges := isGit(c.Words, "merge")
-	if !merges && !isGit(c.Words, "commit") {
+	if !merges && !isGit(c.Words, "commit") || slices.Contains(c.Words, "--dry-run") {
 		return "", false
 	}
 	amends, fromFile := false, false
 	for i := 2; i < len(c.Words); i++ {
 		w := c.Words[i]
-		if w == "--dry-run" {
-			return "", false
-		}
 		if text, ok := strings.CutPrefix(w, "--message="); ok {
 			return text, prose.Squeeze(text) != ""
 		}

@@ -90,14 +90,16 @@ func lastLines(output string) string {
 
 // exitMarks precede an exit status at the start of a line, in lower case.
 var exitMarks = [...]string{"process exited with code ", "exited with code ",
-	"<exited with exit code ", "exited with exit code ", "command failed with exit code ",
-	"exit code: ", "exit code ",
+	"<exited with exit code ", "exited with exit code ", "exit code: ", "exit code ",
 	"exit status ", "exit_code: "}
 
 // exitStatus returns the exit status that a line of a text gives, or -1.
 func exitStatus(text string) int {
 	for line := range strings.SplitSeq(strings.ToLower(text), "\n") {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "error: ")
+		if strings.HasPrefix(line, "command ") { // of Cline and Zed, which may name it
+			_, line, _ = strings.Cut(line, " with ")
+		}
 		for _, mark := range exitMarks {
 			if rest, ok := strings.CutPrefix(line, mark); ok {
 				if n, ok := leadingNumber(rest); ok {
@@ -134,6 +136,7 @@ func leadingNumber(s string) (n int, ok bool) {
 // isHead reports whether a line is one that agents print around the output of a command.
 func isHead(line string) bool {
 	for _, h := range [...]string{"Exit code", "Exit Code:", "Command:", "Chunk ID:", "Wall time:",
+		"Command executed ", "Command failed ",
 		"Process exited",
 		"Process running", "Output:", "Original token count:", "Directory:", "Stdout:", "Stderr:",
 		"Error: (none)",

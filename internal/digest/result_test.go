@@ -352,6 +352,8 @@ func TestNotified(t *testing.T) {
 // TestDidNotRun has what clients print in place of the output of a command that did not run or that
 // failed.
 func TestDidNotRun(t *testing.T) {
+	long := strings.Repeat("odd\n", 100)
+	const roo = "Command executed in terminal  within working directory '/src'."
 	for output, want := range map[string]State{
 		"exec_command failed for `/bin/bash -lc 'npm test'`: CreateProcess { message: " +
 			"\"Rejected(\\\"rejected by user\\\")\" }": Barred,
@@ -359,14 +361,19 @@ func TestDidNotRun(t *testing.T) {
 		"The user rejected this tool call.": Barred,
 		"[execute_command for 'npm test'] Result:\n" +
 			"The user denied this operation.": Barred,
-		"exec_command failed: sandbox denied":            Failed,
-		"failed in sandbox: sandbox denied exec error":   Failed,
-		"command timed out after 10000 milliseconds":     Failed,
-		"execution error: Io(Os { code: 2 })":            Failed,
-		"approval policy is Never; reject command":       Failed,
-		"odd\n<exited with exit code 2>":                 Failed,
-		"Command failed with exit code 2.\nOutput:\nodd": Failed,
-		"[execute_command for 'npm test'] Result:\nok":   Passed,
+		"exec_command failed: sandbox denied":                                          Failed,
+		"failed in sandbox: sandbox denied exec error":                                 Failed,
+		"command timed out after 10000 milliseconds":                                   Failed,
+		"execution error: Io(Os { code: 2 })":                                          Failed,
+		"approval policy is Never; reject command":                                     Failed,
+		"odd\n<exited with exit code 2>":                                               Failed,
+		"Command failed with exit code 2.\nOutput:\nodd":                               Failed,
+		"[execute_command for 'npm test'] Result:\nok":                                 Passed,
+		"Command \"make check2\" failed with exit code 2.\n\n" + long:                  Failed,
+		"Command executed with exit code 2.\nOutput:\n" + long:                         Failed,
+		"Command executed with exit code 0.\nOutput:\n" + long:                         Passed,
+		roo + " Command execution was not successful.\nExit code: 2\nOutput:\n" + long: Failed,
+		roo + " Exit code: 0\nOutput:\n" + long:                                        Passed,
 	} {
 		facts := Of(numbered(called("a", "bash", `{"command":"make check2"}`), answered("a",
 			output)))

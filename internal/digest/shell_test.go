@@ -52,6 +52,7 @@ func TestCommands(t *testing.T) {
 		{`git commit -am "Keep it"`, "commit: tried to commit: Keep it"},
 		{`git add . && git -C /p commit -q -m "Keep it" && git push`, "commit: tried to commit: Keep it"},
 		{`git commit --amend --no-edit`, "commit: tried to commit: amended the last commit"},
+		{`git commit -m "Keep it" --dry-run`, `command: ran git commit -m "Keep it" --dry-run`},
 		{`git commit --dry-run -m "Keep it"`, `command: ran git commit --dry-run -m "Keep it"`},
 		{`git commit`, "command: ran git commit"},
 		{`git commit -m ""`, `command: ran git commit -m ""`},

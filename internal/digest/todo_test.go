@@ -41,6 +41,23 @@ func TestTodos(t *testing.T) {
 			{"description":"Test it","status":"cancelled"}]}`)},
 			"todo[active]: Mend the parser", "todo[done]: Test it")
 	})
+	t.Run("as a text", func(t *testing.T) {
+		for tool, list := range map[string]string{
+			"update_todo":      `{"todos":"- [x] Mend the parser\n- [ ] Test it\n- [-] 3 more"}`,
+			"update_todo_list": `{"todos":"[x] Mend the parser\n[ ] Test it\n[-] 3 more"}`,
+			"todo__write":      `{"content":"# Plan\n* [X] Mend the parser\n* [ ] Test it\n* [~] 3 more"}`,
+			"Checklist":        `{"checklist":"- [x] Mend the parser\n- [ ] Test it\n- [-] 3 more"}`,
+			"todos": `{"todos":[{"content":"Mend the parser","status":"completed"},
+				{"content":"Test it","status":"pending"},{"content":"3 more","status":"in_progress"}]}`,
+			"TodoWrite": `{"todos":"1. [completed] Mend the parser\n2. [pending] Test it\n` +
+				`3. [in_progress] 3 more"}`,
+			"plan_mode_respond": `{"task_progress":"- [x] Mend the parser\n- [ ] Test it\n` +
+				`- [-] 3 more"}`,
+		} {
+			check(t, []Message{called("a", tool, list)}, "todo[done]: Mend the parser",
+				"todo[open]: Test it", "todo[active]: 3 more")
+		}
+	})
 	t.Run("one item is one thing", func(t *testing.T) {
 		facts := Of(numbered(
 			called("a", "TodoWrite",

@@ -64,6 +64,8 @@ func vocabulary() map[string]deed {
 		"usesubagents": delegate, "newtask": delegate, "updatetodolist": setTodos,
 		"listcodedefinitionnames": searchText, "attemptcompletion": waitFor,
 		"planmoderespond": waitFor,
+		// Copilot CLI, Crush
+		"updatetodo": setTodos, "todos": setTodos,
 		// Copilot Chat in VS Code
 		"runinterminal": runCommand, "replacestringinfile": editFile, "listdir": listFiles,
 		"multireplacestringinfile": editFile, "inserteditintofile": editFile,
@@ -73,6 +75,7 @@ func vocabulary() map[string]deed {
 		// Continue
 		"runterminalcommand": runCommand, "createnewfile": writeFile, "editexistingfile": editFile,
 		"singlefindandreplace": editFile, "fileglobsearch": listFiles, "fetchurlcontent": fetchPage,
+		"checklist": setTodos,
 	}
 }
 
@@ -109,11 +112,12 @@ var (
 		"filename", "file", "target_file", "dir_path", "paths", "include"}
 	commandNames = []string{"command", "cmd", "script"}
 	patternNames = []string{"pattern", "query", "regex", "q", "search"}
-	oldNames     = []string{"old_string", "oldString", "old_str", "old_text", "oldText"}
-	newNames     = []string{"new_string", "newString", "new_str", "new_text", "newText"}
+	oldNames     = []string{"old_string", "oldString", "old_str", "old_text", "oldText", "oldStr"}
+	newNames     = []string{"new_string", "newString", "new_str", "new_text", "newText", "newStr"}
 	contentNames = []string{"content", "contents", "file_text", "text"}
 	patchNames   = []string{"input", "patch", "patchText", "diff"}
 	urlNames     = []string{"url", "uri", "link"}
+	planNames    = []string{"todos", "plan", "items", "checklist", "content"}
 	titleNames   = []string{"title", "subject", "name", "description", "summary",
 		"message", "prompt",
 		"skill", "id"}

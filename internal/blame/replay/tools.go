@@ -10,8 +10,8 @@ import (
 var (
 	pathNames = []string{"file_path", "filePath", "absolute_path", "notebook_path", "path",
 		"filename", "file", "target_file"}
-	oldNames     = []string{"old_string", "oldString", "old_str", "old_text", "oldText"}
-	newNames     = []string{"new_string", "newString", "new_str", "new_text", "newText"}
+	oldNames     = []string{"old_string", "oldString", "old_str", "old_text", "oldText", "oldStr"}
+	newNames     = []string{"new_string", "newString", "new_str", "new_text", "newText", "newStr"}
 	contentNames = []string{"content", "contents", "file_text", "text"}
 	patchNames   = []string{"input", "patch", "patchText", "patch_text", "diff"}
 	commandNames = []string{"command", "cmd", "script"}
@@ -40,7 +40,7 @@ func formOf(name string) form {
 		name = name[i+2:]
 	}
 	switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)) {
-	case "edit", "multiedit", "replace", "strreplace", "editfile":
+	case "edit", "multiedit", "replace", "strreplace", "editfile", "replaceinfile", "applydiff":
 		return editForm
 	case "write", "writefile", "createfile":
 		return writeForm
@@ -155,7 +155,8 @@ func (a arguments) true(names []string) bool {
 func (a arguments) fits(f form, file string) bool {
 	switch f {
 	case editForm:
-		return file != "" && (a.has(newNames) || a["edits"] != nil)
+		return file != "" && (a.has(newNames) || a["edits"] != nil ||
+			Blocks(a.text(patchNames)) != nil)
 	case writeForm:
 		return file != "" && a.has(contentNames)
 	case notebookForm:
@@ -185,6 +186,13 @@ func (a arguments) shape(file string) form {
 
 // edits returns the edits of a call: those of the member "edits", else the one that the call is.
 func (a arguments) edits() []Edit {
+	if blocks := Blocks(a.text(patchNames)); blocks != nil {
+		out := make([]Edit, len(blocks))
+		for i, b := range blocks {
+			out[i] = Edit{Old: b[0], New: b[1]}
+		}
+		return out
+	}
 	var list []arguments
 	if json.Unmarshal(a["edits"], &list) != nil || len(list) == 0 {
 		list = []arguments{a}

@@ -9,9 +9,9 @@ import (
 // openMember returns the paragraph of a member of arguments. Old and new texts of edits are marked.
 func openMember(name string) string {
 	switch name {
-	case "old_string", "old_str", "oldString", "old_text":
+	case "old_string", "old_str", "oldString", "old_text", "oldStr":
 		return "<p class=del>"
-	case "new_string", "new_str", "newString", "new_text":
+	case "new_string", "new_str", "newString", "new_text", "newStr":
 		return "<p class=ins>"
 	}
 	return "<p>"
