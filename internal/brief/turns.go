@@ -405,7 +405,7 @@ func (c *chooser) now(purse int) []Line {
 // rules. Of rules about the same, which agree or contradict each other, the newest holds.
 func (c *chooser) heed(purse int) []Line {
 	var out []Line
-	var told [][]int32 // the terms of each
+	var told, lifted [][]int32 // the terms of each, and of what lifts rules
 	typed := func(i int) bool { return c.sentences[c.items[i].fact.Seq] <= typedPrompt }
 	for i := range slices.Backward(c.items) {
 		it := &c.items[i]
@@ -416,13 +416,19 @@ func (c *chooser) heed(purse int) []Line {
 			!(c.keep && isOrder(f)) && !(typed(i) && prose.IsRule(f.Text)) {
 			continue
 		}
+		if lifts {
+			lifted = append(lifted, it.terms)
+		}
 		// The newest prompt is there anyway, and what lifts a rule is no rule
 		if c.shown[f.Entry] || isAsked(f) && c.turnOf[i] == len(c.turns)-1 && !c.rules && !c.keep ||
 			lifts && !prose.IsRule(f.Text) {
 			told = append(told, it.terms)
 			continue
 		}
-		if slices.ContainsFunc(told, func(terms []int32) bool { return isSame(terms, it.terms) }) {
+		if slices.ContainsFunc(told, func(terms []int32) bool { return isSame(terms, it.terms) }) ||
+			!lifts && slices.ContainsFunc(lifted, func(terms []int32) bool {
+				return len(it.terms) <= 2 && 2*shared(terms, it.terms) >= len(it.terms)
+			}) {
 			it.taken = true // a newer rule about the same stands in its place
 			continue
 		}
@@ -459,11 +465,16 @@ func isOrder(f *digest.Fact) bool {
 // isSame reports whether two sentences are about the same: one has more than half of the telling
 // terms of the other, and at least two.
 func isSame(a, b []int32) bool {
-	shared := 0
+	n := shared(a, b)
+	return n >= 2 && 2*n > min(len(a), len(b))
+}
+
+// shared counts the terms of one list that another has, too.
+func shared(a, b []int32) (n int) {
 	for _, t := range a {
 		if _, ok := slices.BinarySearch(b, t); ok {
-			shared++
+			n++
 		}
 	}
-	return shared >= 2 && 2*shared > min(len(a), len(b))
+	return n
 }

@@ -89,12 +89,18 @@ var (
 // forbids.
 func Lifts(line string) bool {
 	lower := strings.ToLower(strings.ReplaceAll(line, "\u2019", "'"))
+	last := strings.TrimRight(lower, ".! ")
+	now := strings.HasSuffix(last, " now") || strings.HasSuffix(last, " again")
 	return !strings.HasSuffix(line, "?") && (HasLead(lower, []string{"ignore the rule",
-		"ignore what i said", "forget the rule", "forget about the rule", "never mind the rule",
-		"never mind what i said", "nevermind the rule", "drop the ", "scrap the rule", "you may ",
-		"you can ", "you are allowed to ", "feel free to ", "no need to ", "it is fine to ",
+		"ignore what i said", "forget what i said", "forget the rule", "forget about the rule",
+		"never mind the rule", "never mind what i said", "nevermind the rule", "drop the ",
+		"scrap the rule", "you may ", "you can ", "you are allowed to ", "feel free to ", "no need to ",
+		"it is fine to ",
 		"it's fine to ", "it is ok to ", "it's ok to ", "it is okay to ", "it's okay to "}) ||
-		HasAny(lower, []string{" no longer need", " don't need to ", " do not need to ",
+		HasAny(lower, tongueLifts[:]) || now && HasAny(lower, []string{" may be ", " can be ",
+		" is allowed", " are allowed", " is fine", " are fine"}) ||
+		HasAny(lower, []string{" may now ", " can now ", " no longer need", " don't need to ",
+			" do not need to ",
 			" no longer applies", " forget what i said", " is lifted"}))
 }
 

@@ -14,12 +14,13 @@ var (
 		"por favor, ", "por favor ", "per favore ", "alsjeblieft ", "пожалуйста, ", "и ", "请", "請",
 		"麻烦", "그리고 "}
 	// tongueLeads begin an order for good.
-	tongueLeads = [...]string{"nie ", "niemals ", "immer ", "ab jetzt ", "ab sofort ",
-		"auf keinen fall ", "nooit ", "altijd ", "vanaf nu ", "aldrig ", "alltid ", "altid ",
-		"ne ", "n'", "jamais ", "toujours ", "désormais ", "à partir de maintenant ", "nunca ",
-		"jamás ", "siempre ", "a partir de ahora ", "de ahora en adelante ", "sempre ",
-		"a partir de agora ", "d'ora in poi ", "nigdy nie ", "zawsze ", "od teraz ", "asla ",
-		"никогда не ", "всегда ", "впредь ", "с этого момента ", "永远", "永遠", "千万", "千萬", "务必",
+	tongueLeads = [...]string{"nie ", "niemals ", "immer ", "ab jetzt", "ab sofort",
+		"auf keinen fall ", "nooit ", "altijd ", "vanaf nu", "aldrig ", "alltid ", "altid ",
+		"ne ", "n'", "jamais ", "toujours ", "désormais ", "à partir de maintenant", "nunca ",
+		"jamás ", "siempre ", "a partir de ahora", "de ahora en adelante", "sempre ",
+		"a partir de agora", "d'ora in poi", "nigdy nie ", "zawsze ", "od teraz", "asla ",
+		"никогда не ", "всегда ", "впредь ", "с этого момента", "bundan sonra ",
+		"永远", "永遠", "千万", "千萬", "务必",
 		"務必", "必须", "必須", "禁止", "始终", "一律", "总是", "總是", "不要", "别", "別", "勿"}
 	// tongueNever are such leads that begin no order.
 	tongueNever = [...]string{"immer wenn ", "immer noch ", "nie wieder gesehen", "toujours le même",
@@ -40,14 +41,27 @@ var (
 		"絶対に禁止", "绝对不", "絕對不", "永远不", "永遠不", "千万不", "千萬不", "不允许", "不准", "严禁", "嚴禁",
 		"하지 마", "하지 말", "지 마세요", "지 말아", "하면 안 돼", "하면 안 됩니다"}
 	// tongueDuties stand in an order that allows no exception, if it has one of tongueAsks, too.
-	tongueDuties = [...]string{"必ず", "絶対", "常に", "항상", "반드시", "절대"}
-	tongueAsks   = [...]string{"ください", "下さい", "こと", "せよ", "しろ", "하세요", "해주세요",
-		"해 주세요", "해줘", "해라", "합니다", "으세요", "마세요"}
+	tongueDuties = [...]string{"必ず", "絶対", "常に", "항상", "반드시", "절대", "以后", "以後", "今后", "每次",
+		"每个", "每個", "asla "}
+	tongueAsks = [...]string{"ください", "下さい", "こと", "せよ", "しろ", "하세요", "해주세요",
+		"해 주세요", "해줘", "해라", "합니다", "으세요", "마세요", "不要", "不能", "别",
+		"請", "请", "都要", "都必须", "都必須", "yapma", "etme", "kullanma", "dokunma"}
 	// tongueOccasions name the one occasion that an order is for.
 	tongueOccasions = [...]string{" heute", " diesmal", " morgen", "aujourd'hui", "cette fois",
 		" hoy", "esta vez", " oggi", "сегодня", "в этот раз", "今回", "今日", "这次", "這次", "今天",
 		"이번에", "오늘"}
 )
+
+// tongueLifts are in what takes back an order for good, or allows what one forbids.
+var tongueLifts = [...]string{"du darfst ", "du kannst ", "ihr dürft ", "sie dürfen ",
+	"nicht mehr nötig", "musst nicht mehr", "vergiss die regel", "vergiss, was ich",
+	"tu peux ", "vous pouvez ", "plus besoin de ", "oublie la règle", "oublie ce que j",
+	"ya puedes ", "puedes ", "ya no hace falta", "olvida la regla", "olvida lo que",
+	"puoi ", "non serve più", "dimentica ", "agora pode", "pode agora", "não precisa mais",
+	"esquece ", "esqueça ", "je mag ", "hoeft niet meer", "możesz ", "nie musisz już",
+	"теперь можно", "можешь ", "можно снова", "больше не нужно", "забудь ", "现在可以", "現在可以",
+	"可以了", "不用再", "不必再", "忘掉", "てもいい", "ても大丈夫", "てもよい", "なくていい", "해도 돼", "해도 됩니다",
+	"해도 괜찮", "안 해도"}
 
 // isRuleElsewhere reports whether a sentence in lower case is an order for good in another language
 // than English.
