@@ -37,19 +37,22 @@ func noteText(f *digest.Fact) string {
 	return f.Text
 }
 
-// standing leaves out notes that a newer note supersedes.
+// standing leaves out notes that a newer note supersedes, by their ids, or those that they had in
+// another store.
 func standing(facts []digest.Fact) []digest.Fact {
-	old := map[string]bool{}
+	old, there := map[string]bool{}, map[uint64]bool{}
 	for i := range facts {
 		if f := &facts[i]; f.IsNote() && f.Path != "" {
-			old[f.Path] = true
+			old[f.Path], there[f.Now] = true, true
 		}
 	}
 	if len(old) == 0 {
 		return facts
 	}
 	return slices.DeleteFunc(slices.Clone(facts),
-		func(f digest.Fact) bool { return f.IsNote() && old[f.Entry.String()] })
+		func(f digest.Fact) bool {
+			return f.IsNote() && (old[f.Entry.String()] || there[f.Was])
+		})
 }
 
 // notes takes what somebody wanted remembered, newest first.

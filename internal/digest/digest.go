@@ -21,7 +21,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 50
+const Version = 51
 
 // Kind is the subject of a fact.
 type Kind string
@@ -94,7 +94,7 @@ type Fact struct {
 	Added   int
 	Removed int
 	// Was and Now are equal for equal texts that an edit takes away and puts there; 0 if the text is
-	// not known.
+	// not known. Of a note, Was is its id elsewhere, and Now that of the note which holds no more.
 	Was uint64
 	Now uint64
 	// Key is equal for facts of which a later one replaces an earlier one: the states of an item of
@@ -125,8 +125,9 @@ type Message struct {
 	Dir     string // in which the agent worked; "" if it does not tell
 	Branch  string // of git, that was checked out then; "" if the record does not name it
 	// Note is the kind of a text that somebody wanted remembered, as package notes has them; "" for
-	// any other text. Supersedes is the id of the note that holds no more.
-	Note, Supersedes string
+	// any other text. Supersedes is the id of the note that holds no more, and Origin the id that
+	// the note itself had in the store it was exported from, "" for none.
+	Note, Supersedes, Origin string
 	// Recap marks a text that the client wrote in place of older history.
 	Recap bool
 }
@@ -217,7 +218,14 @@ func (d *Digester) message(m *Message) {
 		if m.Role == "user" {
 			kind = Told
 		}
-		d.add(Fact{Kind: kind, Text: m.Text, Key: m.Note, Path: m.Supersedes})
+		f := Fact{Kind: kind, Text: m.Text, Key: m.Note, Path: m.Supersedes}
+		if m.Supersedes != "" {
+			f.Now = hashOf(m.Supersedes)
+		}
+		if m.Origin != "" {
+			f.Was = hashOf(m.Origin)
+		}
+		d.add(f)
 	case m.Role == "system" && IsNotification(m.Text):
 		d.notified(m.Text)
 	case m.Recap || m.Role == "user" && IsRecap(m.Text):

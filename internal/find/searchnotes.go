@@ -25,7 +25,11 @@ func (s *Reader) markSuperseded(view *refs.View, q SearchQuery, hits []Hit) ([]H
 		return nil, err
 	}
 	for i := range hits {
-		if id, ok := newer[hits[i].ID.String()]; ok {
+		id, ok := newer[hits[i].ID.String()]
+		if e := hits[i].Shown.Entry; !ok && e != nil && e.Source != nil { // its id in another store
+			id, ok = newer[e.Source.Message]
+		}
+		if ok {
 			hits[i].SupersededBy = id
 			hits[i].Score /= supersededLoss
 		}

@@ -124,6 +124,9 @@ func DigestMessage(shown *history.Shown) digest.Message {
 	if shown.Entry.Kind == format.KindNote {
 		if n, ok := message.NoteOf(shown.Parts); ok {
 			m.Note, m.Supersedes = n.Kind, n.Supersedes
+			if of := shown.Entry.Source; of != nil {
+				m.Origin = of.Message
+			}
 		}
 	}
 	for _, c := range message.Calls(parts) {
