@@ -272,7 +272,7 @@ func (s *Reader) AllFacts(
 	if err != nil {
 		return nil, brief.Root{}, nil, err
 	}
-	return w.Whole, w.Root, e, nil
+	return w.Whole, w.Root.Of(w.Whole), e, nil
 }
 
 // digestBorder returns the seq up to which the digest of a branch is cached. That is the end of the

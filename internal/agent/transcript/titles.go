@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -22,8 +24,15 @@ type SessionSaid struct {
 // All reports whether there is nothing left to ask an older message for.
 func (s *SessionSaid) All() bool { return s.Name != "" && s.Git != "" }
 
-// Older adds what an older message tells, where no newer one has told it.
+// Older adds what an older message tells, where no newer one has told it. A title that a client
+// gives every session until it knows a better one tells nothing.
 func (s *SessionSaid) Older(o SessionSaid) {
+	title := strings.ToLower(o.Title)
+	if slices.Contains([]string{"new session", "untitled session", "new chat", "new thread",
+		"new conversation", "new agent", "untitled"}, title) ||
+		strings.HasPrefix(title, "new session - 20") {
+		o.Title = ""
+	}
 	for _, p := range []struct{ own, older *string }{{&s.Name, &o.Name}, {&s.Title, &o.Title},
 		{&s.Git, &o.Git}} {
 		if *p.own == "" {
@@ -200,7 +209,7 @@ func copilot(kept jsonvalue.Object, _ []string) (s SessionSaid) {
 // opencode reads the note with the members of a session, whose text is the title.
 func opencode(kept jsonvalue.Object, texts []string) (s SessionSaid) {
 	if kept.Object("session") != nil && len(texts) > 0 {
-		s.Title = texts[0]
+		s.Older(SessionSaid{Title: texts[0]})
 	}
 	return s
 }

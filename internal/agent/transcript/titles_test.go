@@ -50,6 +50,21 @@ func TestOlder(t *testing.T) {
 	}
 }
 
+// A title that every new session has is none.
+func TestNoTitle(t *testing.T) {
+	for _, title := range []string{"New Session", "New session - 2026-03-01T08:00:00.000Z", "Untitled"} {
+		s := SessionSaid{}
+		if s.Older(SessionSaid{Title: title}); s.Title != "" {
+			t.Errorf("%q is a title", title)
+		}
+	}
+	s := SessionSaid{}
+	if s.Older(SessionSaid{Name: "New Chat", Title: "New sessions of the pilot"}); s.Name != "New Chat" ||
+		s.Title != "New sessions of the pilot" {
+		t.Errorf("%+v", s)
+	}
+}
+
 func FuzzOf(f *testing.F) {
 	f.Add("claude-code", []byte(`[{"claude-code":{"gitBranch":"q","before":[{"aiTitle":"t"}]}}]`))
 	f.Add("codex",
