@@ -54,6 +54,7 @@ func Lines(text string) (list []Line) {
 // LineOf folds a line.
 func LineOf(line string) (l Line) {
 	line = strings.TrimSpace(line[:min(len(line), maxLine)])
+	line = strings.TrimPrefix(line, "Output: ") // Gemini CLI's, before the first line of an output
 	l.error = digest.IsError(line)
 	for word := range strings.FieldsFuncSeq(line, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_/.\\", r)

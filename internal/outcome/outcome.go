@@ -78,8 +78,8 @@ func How(words string, sessions []Session) []Command {
 			case digest.Said:
 				before = f.Text
 			case digest.Command, digest.Commit:
-				if f.State == digest.Barred || f.State == digest.Dropped {
-					continue
+				if !f.Ran() {
+					continue // or nobody knows how it ended
 				}
 				var steps []*Command
 				for _, one := range actsOf(f) {

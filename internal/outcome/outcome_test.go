@@ -27,6 +27,7 @@ func TestLike(t *testing.T) {
 			"error: the port is not open because the whole house is dark, and nobody has found the key " +
 				"of the cellar where the fuses are", false},
 		{"TypeError: Cannot read properties of undefined", "", false},
+		{"a.go:1:3: undefined: Lantern", "Output: b/a.go:9:3: undefined: Lantern", true},
 		{"E0382", "error[E0382]: borrow of moved value: `cfg`", true},
 		{"error[E0382]", "error[E0499]: cannot borrow `cfg` as mutable", false},
 		{"error TS2304", "src/b.ts(9,7): error TS2304: Cannot find name 'x'.", true},
@@ -61,6 +62,7 @@ func TestHowRanks(t *testing.T) {
 	}{
 		"often":             {"lint", []digest.Fact{run("new lint", "passed"), run("old lint", "passed"), run("old lint", "passed")}, "old lint"},
 		"mostly fails":      {"lint", append(failing, run("old lint", "passed"), run("old lint", "passed")), "old lint"},
+		"nobody knows":      {"lint", []digest.Fact{run("new lint", ""), run("other lint", "refused"), run("old lint", "passed")}, "old lint"},
 		"a path":            {"test", []digest.Fact{run("cat tests/lamp.txt", "passed"), run("cat tests/lamp.txt", "passed"), run("npm test", "passed")}, "npm test"},
 		"a path alone":      {"lamp", []digest.Fact{run("go vet ./lamp", "passed")}, "go vet ./lamp"},
 		"one that looks":    {"lint", []digest.Fact{run("cat mise.toml | grep -A3 lint; ls lint", "passed"), run("cat mise.toml | grep -A3 lint; ls lint", "passed"), run("mise run lint", "passed")}, "mise run lint"},
