@@ -30,7 +30,7 @@ func main() {
 }
 
 const usage = `ctx-mcp serves a store of ctx to agents that speak the Model Context Protocol, on standard input and output.
-It reads the store, and changes nothing. Agents start it; see docs/agents/mcp.md.
+Only the tool remember writes into the store. Agents start it; see docs/agents/mcp.md.
 
 Usage: ctx-mcp [-C DIR]... [-c KEY=VALUE]...
 
