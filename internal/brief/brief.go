@@ -31,7 +31,6 @@ const (
 	Concluded Section = "concluded" // the beginning of the model's answer
 	State     Section = "state"     // the branch, the newest commit, the newest test run
 	Changed   Section = "changed"   // changed files
-	Files     Section = "files"     // names of the most recently used files, one line per directory
 	Failing   Section = "failing"   // commands whose newest run failed, and how they failed
 	Todos     Section = "todo"      // items of the todo list in their newest state
 	Story     Section = "noted"     // everything else, in the order of the conversation
@@ -43,7 +42,7 @@ const (
 // Recap those of the client, and Tool those of a tool. In Failing a tool says how a command failed.
 // All others have words of the agent, or say what it did; words of the user among them begin with
 // ">".
-var order = []Section{Heed, Wanted, Decided, Concluded, State, Changed, Files, Failing, Todos,
+var order = []Section{Heed, Wanted, Decided, Concluded, State, Changed, Failing, Todos,
 	Story, Recap, Tool}
 
 // Line is a line of a brief.
@@ -134,8 +133,8 @@ func needsOf(o Options) []need {
 		return []need{{10, (*chooser).heed}, {20, (*chooser).notes}, {40, (*chooser).now},
 			{40, (*chooser).changes}, {60, (*chooser).state}}
 	}
-	return []need{{10, (*chooser).heed}, {12, (*chooser).notes}, {35, (*chooser).now},
-		{8, (*chooser).changes}, {14, (*chooser).state}, {3, (*chooser).files}}
+	return []need{{10, (*chooser).heed}, {12, (*chooser).notes}, {42, (*chooser).now},
+		{8, (*chooser).changes}, {14, (*chooser).state}}
 }
 
 // Choose returns the most valuable lines that fit into the room: those of the newest turn and of
@@ -162,6 +161,7 @@ func Choose(facts []digest.Fact, o Options) []Line {
 		}
 		chosen = append(chosen, n.take(c, room*n.share/100)...)
 	}
+	c.reserve(o)
 	var lines []Line
 	for n := range passes {
 		if n > 0 && c.knows != nil {
@@ -169,7 +169,7 @@ func Choose(facts []digest.Fact, o Options) []Line {
 		}
 		chosen = append(chosen, c.best()...)
 		c.left = o.Room
-		lines = joined(c.inOrder(chosen, facts, o))
+		lines = joined(c.inOrder(chosen, o))
 		for _, l := range lines {
 			c.left -= c.cost(l)
 		}
@@ -181,11 +181,8 @@ func Choose(facts []digest.Fact, o Options) []Line {
 const passes = 3
 
 // inOrder returns lines as a reader gets them, sorted, without those that the reader knows.
-func (c *chooser) inOrder(chosen []Line, facts []digest.Fact, o Options) []Line {
+func (c *chooser) inOrder(chosen []Line, o Options) []Line {
 	lines := slices.DeleteFunc(slices.Clone(chosen), c.isKnown)
-	if n := len(c.turns); n > 0 && len(c.turns[n-1].asked) > 0 {
-		lines = withoutPlan(lines, facts)
-	}
 	slices.SortStableFunc(lines, func(a, b Line) int {
 		parts, said := 0, cmp.Compare(a.Seq, b.Seq)
 		if o.InOrder {
@@ -202,37 +199,13 @@ func (c *chooser) inOrder(chosen []Line, facts []digest.Fact, o Options) []Line 
 	return lines
 }
 
-// withoutPlan leaves out lines of a plan, those of least value, where more than half of all lines
-// were of it. Once somebody has asked for more, what was made of a plan says more.
-func withoutPlan(chosen []Line, facts []digest.Fact) []Line {
-	plan := map[format.ID]bool{}
-	for i := range facts {
-		if facts[i].Key == digest.Plan {
-			plan[facts[i].Entry] = true
-		}
-	}
-	isPlan := func(l Line) bool { return plan[l.Entry] }
-	most := 0
-	for _, l := range chosen {
-		if !isPlan(l) {
-			most++
-		}
-	}
-	return slices.DeleteFunc(chosen, func(l Line) bool {
-		if isPlan(l) {
-			most--
-		}
-		return isPlan(l) && most < 0
-	})
-}
-
 // partOf returns the part of a brief in order that a section belongs to: what holds now, then the
 // turns, then the files.
 func partOf(s Section) int {
 	switch s {
 	case Heed, State, Failing, Todos:
 		return 0
-	case Changed, Files:
+	case Changed:
 		return 2
 	}
 	return 1

@@ -113,10 +113,10 @@ func TestSections(t *testing.T) {
 	want := `wanted: > Mend the parser
 decided: Which parser? → The old one
 state: on branch fix-parser
+state: last steps: read b.go: Scan
 state: ran go test: 9 passed
 state: last words: The scanner dropped what stood before the end of each line
 changed: edited a.go (+5 -1): Print, Parse, lastToken
-files: b.go
 todo: open: Print it
 noted: committed: Keep the last token
 `
@@ -128,7 +128,6 @@ wanted: > Mend the parser
 decided: Which parser? → The old one
 noted: committed: Keep the last token
 changed: edited a.go (+5 -1): Print, Parse, lastToken
-files: b.go
 `
 	for _, o := range []bool{false, true} {
 		if o {
@@ -233,7 +232,7 @@ func TestOneLineEach(t *testing.T) {
 	t.Run("a path with a colon and a space", func(t *testing.T) {
 		got := choose(facts(edited("/p/a: b.go", ": Parse", 1, 2), read("/p/c: d.go", ": Scan")),
 			endless)
-		contains(t, got, "changed: edited a: b.go (+1 -2): Parse", "files: c: d.go")
+		contains(t, got, "changed: edited a: b.go (+1 -2): Parse", "state: last steps: read c: d.go: Scan")
 	})
 	t.Run("a file that was moved", func(t *testing.T) {
 		f := digest.Fact{Kind: digest.Edit, Path: "/p/b.go", Text: "moved /p/a.go to /p/b.go"}
@@ -395,19 +394,6 @@ func TestSaidTwice(t *testing.T) {
 	}
 }
 
-func TestFiles(t *testing.T) {
-	list := facts(read("/p/src/a.go", ""), read("/p/docs/x.md", ""),
-		edited("/p/src/b.go", "", 1, 0), read("/p/src/a.go", ""), read("/p/c.go", ""))
-	got := choose(list, 4000)
-	contains(t, got, "files: docs/: x.md", "files: c.go", "files: src/: a.go")
-	lacks(t, got, "/p/")
-	list[0].Path = "" // a fact without a path names no file
-	if got := choose(facts(digest.Fact{Kind: digest.Read, Text: "read"}),
-		endless); strings.Contains(got, "files:") {
-		t.Error(got)
-	}
-}
-
 // random makes facts of all kinds from a few words.
 func random(r *rand.Rand, n int) []digest.Fact {
 	kinds := []digest.Kind{digest.Prompt, digest.Answer, digest.Said, digest.Recap, digest.Report,
@@ -505,7 +491,7 @@ func BenchmarkChoose(b *testing.B) {
 func TestRepeated(t *testing.T) {
 	list := facts(prompt("go on then"), read("/p/a.go", ""), prompt("Mend the parser"),
 		read("/p/b.go", ""), prompt("go on then"), read("/p/a.go", ""))
-	contains(t, choose(list, 4000), "wanted: > go on then", "files: a.go, b.go")
+	contains(t, choose(list, 4000), "wanted: > go on then", "state: last steps: read a.go")
 }
 
 // TestNothingFails has acts that failed without leaving anything failing.

@@ -33,6 +33,9 @@ type chooser struct {
 	shown map[format.ID]bool // messages that are printed beside the lines
 	asked int                // the largest cost of the text of a prompt
 	left  int
+	trail []int  // items of what was done last, the newest first
+	spare int    // room for it
+	plan  uint64 // the seq of the plan that is carried out, 0 once somebody asked for anything
 	cost  func(Line) int
 	fill  bool // the lines that tell something alone are taken
 	queue queue
@@ -107,7 +110,7 @@ func (c *chooser) take(i int) (Line, bool) {
 // room, what tells something beside the others.
 func (c *chooser) best() []Line {
 	least := c.least
-	out := c.densest()
+	out := append(c.densest(), c.steps()...)
 	if c.turnOf != nil && !c.keep {
 		c.fill, c.least, c.queue = true, leastBeside, nil
 		out = append(out, c.densest()...)
@@ -123,11 +126,6 @@ const leastBeside = 3
 // others are taken, so the queue is corrected only at its top.
 func (c *chooser) densest() []Line {
 	var out []Line
-	for t := range c.turns {
-		if t := &c.turns[t]; t.cut && !t.tight && t.least <= c.left {
-			c.cutTurn(t)
-		}
-	}
 	for i := range c.items {
 		if c.mayFit(i) && c.enters(i) {
 			c.queue = append(c.queue, bid{c.density(i), i})
@@ -142,9 +140,6 @@ func (c *chooser) densest() []Line {
 	for len(c.queue) > 0 {
 		top := c.queue[0]
 		if !c.mayFit(top.index) {
-			if t := c.turnAt(top.index); t != nil && !t.taken && !t.tight && !t.cut {
-				t.cut = c.bidOf(top.index) > 0
-			}
 			heap.Pop(&c.queue)
 			continue
 		}
@@ -159,8 +154,8 @@ func (c *chooser) densest() []Line {
 		}
 		if t := c.turnAt(top.index); t != nil && !t.taken && len(t.lines) > 0 && !c.keep {
 			lines := c.takeTurn(t)
-			if lines == nil && !t.tight {
-				c.cutTurn(t)
+			if lines == nil {
+				c.setLines(t, c.asked/2, maxCame/2)
 				lines = c.takeTurn(t)
 			}
 			if lines == nil {
@@ -186,7 +181,7 @@ func (c *chooser) densest() []Line {
 // mayFit reports whether there may be room for what a bid is for, now or later in a pass.
 func (c *chooser) mayFit(index int) bool {
 	if t := c.turnAt(index); t != nil && !t.taken && len(t.lines) > 0 && !c.keep {
-		return t.cost <= c.left || !t.tight && t.least <= c.left
+		return t.cost <= 2*c.left // the lines can be cut
 	}
 	return index < 0 || c.costOf(index) <= c.left
 }
@@ -241,24 +236,28 @@ const moreFactor = 0.1
 // printed beside the lines.
 func (c *chooser) idle(i int) bool {
 	f := c.items[i].fact
-	if f.Slight || c.shown[f.Entry] || isWord(f) && f.Key == digest.Title {
+	if f.Slight || c.shown[f.Entry] || isWord(f) && f.Key == digest.Title && !c.tellsBeside(f) {
 		return true
 	}
 	if f.Kind == digest.Recap && f.Seq < c.answered && (c.short || f.Key == digest.Current) {
 		return true // the work has come further
 	}
-	if t := c.turnAt(i); t != nil && (c.isPast(t, f) || t.refuted && isWord(f)) {
+	if t := c.turnAt(i); t != nil && (c.isPast(t, f) || t.refuted && isWord(f) ||
+		t.again && f.Kind == digest.Answer) {
 		return true
 	}
-	return c.turnOf != nil && !c.tellsAlone(i) && !(c.fill && tellsBeside(f))
+	return c.turnOf != nil && !c.tellsAlone(i) && !c.tellsBeside(f)
 }
 
-// tellsBeside reports whether a fact tells something to a reader who knows the work: what a prompt,
-// an answer or a plan lists, and what was written into files. A line of code alone does not.
-func tellsBeside(f *digest.Fact) bool {
+// tellsBeside reports whether there is room for a fact that tells something to a reader who knows
+// the work: what a prompt, an answer or an older summary lists, what was written into files, and
+// what the plan names that is carried out. Other lines of code alone do not.
+func (c *chooser) tellsBeside(f *digest.Fact) bool {
 	switch f.Kind {
-	case digest.Prompt, digest.Answer, digest.Report, digest.Returned, digest.Written:
-		return true
+	case digest.Prompt, digest.Answer, digest.Report, digest.Returned, digest.Written, digest.Recap:
+		return c.fill && f.Key != digest.Title
+	case digest.Said, digest.Code:
+		return c.fill && f.Seq == c.plan && (f.Kind == digest.Code || prose.HasName(f.Text))
 	}
 	return false
 }
@@ -283,7 +282,7 @@ func (c *chooser) tellsAlone(i int) bool {
 		return true
 	case digest.Said, digest.Report: // what the work did with a step of a plan says more
 		return !c.isBare(i) && !prose.IsStep(f.Text)
-	case digest.Prompt, digest.Answer, digest.Returned, digest.Recap:
+	case digest.Prompt, digest.Answer, digest.Returned:
 		return !c.isBare(i)
 	}
 	return false
@@ -363,9 +362,8 @@ func factorOf(f *digest.Fact) float64 {
 	return 1
 }
 
-// turnFactorOf is factorOf in a brief of turns: what was said and committed counts more, and what a
-// client wrote of older history least, because it is old. Of a long prompt, which a user pastes, a
-// sentence beside its aim says less than any other line.
+// turnFactorOf is factorOf in a brief of turns: what was said and committed counts more. Of a long
+// prompt, which a user pastes, a sentence beside its aim says less than any other line.
 func (c *chooser) turnFactorOf(f *digest.Fact) float64 {
 	switch f.Kind {
 	case digest.Prompt:
@@ -377,8 +375,6 @@ func (c *chooser) turnFactorOf(f *digest.Fact) float64 {
 		return 1.5
 	case digest.Said:
 		return 1.2
-	case digest.Recap:
-		return 0.4
 	}
 	return factorOf(f)
 }

@@ -74,19 +74,8 @@ func itemsOf(facts []digest.Fact, root Root) []item {
 	slices.SortStableFunc(items, func(a, b item) int {
 		return cmp.Or(cmp.Compare(a.line.Seq, b.line.Seq), cmp.Compare(a.line.Pos, b.line.Pos))
 	})
-	for i := range items {
-		if !items[i].leads() || i+1 == len(items) {
-			continue
-		}
-		if next := items[i+1].fact; next.Kind == digest.Code && next.Seq == items[i].fact.Seq {
-			items[i].line.Text += " " + next.Text
-		}
-	}
 	return items
 }
-
-// leads reports whether an item has words of the model that announce the next line.
-func (it *item) leads() bool { return isWord(it.fact) && strings.HasSuffix(it.line.Text, ":") }
 
 // putBack marks the items of files that no longer have the edits, and forgets their keys.
 func putBack(items []item, at map[string]int, held digest.Holds, root Root) {

@@ -3,7 +3,6 @@ package brief
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -309,56 +308,4 @@ func (c *chooser) checkedSince(i int) bool {
 	return slices.ContainsFunc(c.items[i+1:], func(it item) bool {
 		return it.fact.Ran() && (it.fact.Test || it.fact.Checks())
 	})
-}
-
-// files takes the names of the files that were changed or read last, one line per directory.
-func (c *chooser) files(purse int) []Line {
-	l := fileList{c: c, left: min(purse, c.left), names: map[string][]string{},
-		said: map[string]bool{}}
-	for i := range c.items {
-		if it := &c.items[i]; it.fact.Kind == digest.Edit && it.taken {
-			l.said[c.root.Name(it.fact.Path)] = true
-		}
-	}
-	for i := range slices.Backward(c.items) {
-		if f := c.items[i].fact; f.Path != "" && (f.Kind == digest.Edit || f.Kind == digest.Read) {
-			l.add(f)
-		}
-	}
-	for i := range l.dirs {
-		dir, _, _ := strings.Cut(l.dirs[i].Text, ": ")
-		l.dirs[i].Text = strings.TrimPrefix(dir+": "+strings.Join(l.names[dir], ", "), ": ")
-	}
-	return l.dirs
-}
-
-// fileList collects names of files by directory.
-type fileList struct {
-	c     *chooser
-	left  int
-	dirs  []Line              // one per directory, in order of first use
-	names map[string][]string // by directory
-	said  map[string]bool     // by their names from the root: the line of changed files has them
-}
-
-func (l *fileList) add(f *digest.Fact) {
-	dir, name := path.Split(l.c.root.Name(f.Path))
-	if name == "" || slices.Contains(l.names[dir], name) || l.said[dir+name] {
-		return
-	}
-	line := Line{Section: Files, Entry: f.Entry, Seq: f.Seq, Text: dir + ": " + name}
-	n := len(name) + len(", ")
-	if len(l.names[dir]) == 0 {
-		n = l.c.cost(line)
-	}
-	if n > l.left {
-		return
-	}
-	l.left -= n
-	l.c.left -= n
-	if len(l.names[dir]) == 0 {
-		l.dirs = append(l.dirs, line)
-	}
-	l.names[dir] = append(l.names[dir], name)
-	l.c.say(l.c.terms.known(name))
 }

@@ -127,8 +127,7 @@ func (c *chooser) changed() (list []change) {
 }
 
 // changes takes one line with the names of all changed files, the newest first. If there is only
-// one, or there is room, each file has its line. Without changed files, it takes the names of files
-// that were read.
+// one, or there is room, each file has its line.
 func (c *chooser) changes(purse int) []Line {
 	list := c.changed()
 	at := make([]int, len(list))
@@ -141,9 +140,7 @@ func (c *chooser) changes(purse int) []Line {
 			list[i].dir = c.root.base() + "/"
 		}
 	}
-	if len(at) == 0 && c.short { // a long brief has the files anyway
-		return c.files(purse / 2)
-	} else if len(at) == 0 {
+	if len(at) == 0 {
 		return nil
 	}
 	if c.short {

@@ -53,7 +53,7 @@ func Snapshot(lines []Line, most int, count func(string) int) string {
 			turns[l.Turn] = with + turns[l.Turn]
 		case Concluded:
 			turns[l.Turn] += " → " + with
-		case Changed, Files, Failing, Tool:
+		case Changed, Failing, Tool:
 			s.Facts = append(s.Facts, string(l.Section)+": "+with)
 		default:
 			s.Facts = append(s.Facts, with)

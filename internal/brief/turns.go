@@ -21,9 +21,8 @@ type turn struct {
 	terms       []int32
 	cost        int
 	taken       bool
-	least       int    // no cut makes the lines cost less
-	cut         bool   // the lines are to be as short as they can be
-	tight       bool   // they are
+	acts        bool   // it changed files
+	again       bool   // a later turn that changed files tells the answer again
 	refuted     bool   // a later turn says that what was found is not so, or is gone
 	objection   string // how the next turn says that the answer is not so, "" if it does not
 	more        int    // lines that were taken beside them
@@ -52,11 +51,19 @@ func (c *chooser) setTurns() {
 			c.turns = append(c.turns, turn{first: i})
 		}
 		c.turnOf[i] = len(c.turns) - 1
-		if t := &c.turns[c.turnOf[i]]; isHead {
-			asked = f.Seq
+		t := &c.turns[c.turnOf[i]]
+		if f.Key == digest.Plan {
+			c.plan = f.Seq
+		}
+		t.acts = t.acts || f.Kind == digest.Edit || f.Kind == digest.Commit
+		if isHead {
+			asked, c.plan = f.Seq, 0
 			t.asked = append(t.asked, i)
 		} else if c.concludes(t, f) {
 			if len(t.came) > 0 && c.items[t.came[0]].fact.Seq != f.Seq {
+				if isWord(f) && isWord(c.items[t.came[0]].fact) && c.isThin(i) {
+					continue // "Done." says nothing beside what came before it
+				}
 				t.came = nil
 			}
 			t.came = append(t.came, i)
@@ -79,6 +86,9 @@ func (c *chooser) setTurns() {
 // An answer that later words doubt is told in short.
 func (c *chooser) cameOf(t int) int {
 	age := len(c.turns) - 1 - t
+	if c.asked == maxAsked && !c.short && age >= oldTurn {
+		return maxCame / 2
+	}
 	if c.asked == maxAsked || age == 0 || c.turns[t].objection != "" || c.turns[t].refuted {
 		return maxCame
 	}
@@ -95,8 +105,16 @@ func (c *chooser) setRefuted() {
 			of[t] = append(of[t], c.items[i].terms...)
 		}
 		slices.Sort(of[t])
+		of[t] = slices.Compact(of[t])
 		if t+1 < len(c.turns) {
 			c.object(&c.turns[t], &c.turns[t+1])
+		}
+	}
+	for t := range c.turns {
+		for u := t + 1; u < min(t+oldTurn, len(c.turns)); u++ {
+			if n := len(of[t]); c.turns[u].acts && n >= minAgain && shared(of[t], of[u]) >= n/5 {
+				c.turns[t].again = true
+			}
 		}
 	}
 	for i := range c.items {
@@ -109,13 +127,7 @@ func (c *chooser) setRefuted() {
 			continue
 		}
 		for t := range c.turnOf[i] {
-			shared := 0
-			for _, term := range c.items[i].terms {
-				if _, ok := slices.BinarySearch(of[t], term); ok {
-					shared++
-				}
-			}
-			c.turns[t].refuted = c.turns[t].refuted || shared >= minGone
+			c.turns[t].refuted = c.turns[t].refuted || shared(c.items[i].terms, of[t]) >= minGone
 		}
 	}
 }
@@ -167,9 +179,15 @@ func (c *chooser) object(t, next *turn) {
 	}
 }
 
-// minGone is the number of terms that a sentence of a removal shares with the answer whose subject
-// is gone.
-const minGone = 3
+const (
+	// minGone is the number of terms that a sentence of a removal shares with the answer whose
+	// subject is gone, and minAgain that of an answer which a later one may tell again.
+	minGone  = 3
+	minAgain = 8
+
+	// oldTurn is the number of turns after which an answer is told in half, and is not told again.
+	oldTurn = 4
+)
 
 // isWord reports whether a fact has words of the model.
 func isWord(f *digest.Fact) bool { return f.Kind == digest.Answer || f.Kind == digest.Said }
@@ -193,15 +211,13 @@ func isAsked(f *digest.Fact) bool { return f.Kind == digest.Prompt && f.Key != d
 
 // setLines sets the lines of a turn, with texts of at most so much.
 func (c *chooser) setLines(t *turn, asked, came int) {
-	t.lines, t.covers, t.cost, t.least, t.terms = nil, nil, 0, 0, nil
+	t.lines, t.covers, t.cost, t.terms = nil, nil, 0, nil
 	c.addLine(t, Wanted, t.asked, asked)
 	c.addLine(t, Concluded, t.came, came)
 	if len(t.lines) == 1 && t.lines[0].Section == Wanted && t.lines[0].Turn > 0 &&
-		c.isThin(t.covers[0]) {
-		t.least = 0
-		if !slices.ContainsFunc(t.covers, func(i int) bool { return !c.isThin(i) }) {
-			t.lines = nil // "Commit.": what came of it stands elsewhere
-		}
+		c.isThin(t.covers[0]) &&
+		!slices.ContainsFunc(t.covers, func(i int) bool { return !c.isThin(i) }) {
+		t.lines = nil // "Commit.": what came of it stands elsewhere
 	}
 	for _, l := range t.lines {
 		t.cost += c.cost(l)
@@ -290,7 +306,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		question = ""
 	}
 	if section == Concluded && strings.HasSuffix(l.Text, ":") && question == "" {
-		l.Text += " " + c.codeAfter(covered)
+		l.Text += " …"
 	}
 	l.Text = c.root.Shorten(l.Text)
 	if section == Concluded && l.Turn == 0 {
@@ -313,19 +329,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	}
 	if !c.isKnown(l) {
 		t.lines = append(t.lines, l)
-		t.least += c.withText(l, min(len(c.items[list[0]].fact.Text), leastCut/2))
 	}
-}
-
-// codeAfter returns the line of code that an item announces, or an ellipsis.
-func (c *chooser) codeAfter(i int) string {
-	if i+1 < len(c.items) {
-		next := c.items[i+1].fact
-		if next.Kind == digest.Code && next.Seq == c.items[i].fact.Seq {
-			return next.Text
-		}
-	}
-	return "…"
 }
 
 // between returns what stands between a text and the next line of the same message: a sentence ends
@@ -352,12 +356,6 @@ func (c *chooser) overtaken() bool {
 
 // isThin reports whether an item is understood only with what stands before it.
 func (c *chooser) isThin(i int) bool { return prose.IsThin(c.items[i].fact.Text) }
-
-// cutTurn makes the lines of a turn as short as they can be.
-func (c *chooser) cutTurn(t *turn) {
-	t.tight = true
-	c.setLines(t, c.asked/2, maxCame/2)
-}
 
 // takeTurn takes the lines of a turn. It returns none if the turn is already taken or does not fit.
 func (c *chooser) takeTurn(t *turn) []Line {

@@ -77,7 +77,8 @@ func IsOffer(line string) bool {
 	name, isOption := strings.CutPrefix(line, "option ")
 	mark, _, _ := strings.Cut(name, " ")
 	return isOption && len(strings.TrimRight(mark, ":.)*_")) == 1 ||
-		HasAny(line, []string{" worth checking", " worth looking", " worth exploring"})
+		HasAny(line, []string{" worth checking", " worth looking", " worth exploring",
+			"if you want", "unless you want", "want me to ", "would you like", "if you'd like"})
 }
 
 // looksLikeCode reports whether a line begins like a comment or a declaration.
@@ -98,10 +99,9 @@ func looksLikeCode(line string) bool {
 var announcements = [...]string{"let me", "let's", "i'll ", "i will ", "i need to", "i'm going to",
 	"i am going to", "i want to", "i should ", "we need to", "we should ", "time to ", "looking at",
 	"looks good", "checking ", "reading ", "running ", "going to ", "continue with", "need to ",
-	"reviewing ", "starting with ", "waiting for ", "tracing ",
-	"verifying ", "i also need to", "after that i'll ", "the user wants", "the user asked",
-	"here's ", "here is ", "here are ", "i have a ", "i now have ", "i have all", "i have enough",
-	"i have the "}
+	"reviewing ", "starting with ", "waiting for ", "tracing ", "verifying ", "i also need to",
+	"after that i'll ", "the user wants", "the user asked", "here's ", "here is ", "here are ",
+	"i have a ", "i now have ", "i have all", "i have enough", "i have the "}
 
 // openers are words that may come before an announcement.
 var openers = [...]string{"now", "next", "first", "then", "also", "ok", "okay", "so", "good",

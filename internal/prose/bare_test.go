@@ -139,7 +139,11 @@ func TestStanding(t *testing.T) {
 	}{
 		{"**Option B:** Rename the package of gauges", true, false, false},
 		{"There are two features worth checking more closely: `tide` and `ebb`.", true, false, false},
+		{"I leave the gauge alone unless you want it gone.", true, false, false},
+		{"If you want, I can cut the ebb out next.", true, false, false},
+		{"Want me to mend the gauge?", true, false, false},
 		{"Option types of the parser are pointers", false, false, false},
+		{"The tide wants a gauge of its own.", false, false, false},
 		{"no, the gauge was read before", false, true, false},
 		{"the outcome of this was clearly stored in 72a7142", false, true, false},
 		{"now print the tables without borders", false, false, false},

@@ -30,7 +30,7 @@ func (b *block) answers() []quote {
 // leaveOut removes the lines that say what printed messages say, but keeps those of some sections,
 // and those with names of files, which are of many messages.
 func (b *block) leaveOut(printed map[format.ID]bool, keep ...brief.Section) {
-	keep = append(keep, brief.Changed, brief.Files)
+	keep = append(keep, brief.Changed)
 	b.brief = slices.DeleteFunc(b.brief, func(l brief.Line) bool {
 		return printed[l.Entry] && !slices.Contains(keep, l.Section)
 	})
