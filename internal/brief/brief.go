@@ -143,7 +143,7 @@ func needsOf(o Options) []need {
 // the state of the work and those about its files.
 func Choose(facts []digest.Fact, o Options) []Line {
 	root := o.Root.Of(facts)
-	facts = standing(withoutTemplates(facts))
+	facts = overtaken(standing(withoutTemplates(facts)))
 	if o.NoTools {
 		facts = slices.DeleteFunc(slices.Clone(facts),
 			func(f digest.Fact) bool { return f.Kind.ByTool() })

@@ -3,6 +3,7 @@ package brief
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/message"
@@ -53,6 +54,32 @@ func standing(facts []digest.Fact) []digest.Fact {
 		func(f digest.Fact) bool {
 			return f.IsNote() && (old[f.Entry.String()] || there[f.Was])
 		})
+}
+
+// overtaken leaves out words to a refused call of a command that passed later, such as "not yet". A
+// rule among them stays.
+func overtaken(facts []digest.Fact) []digest.Fact {
+	if !slices.ContainsFunc(facts, func(f digest.Fact) bool { return f.Key == digest.Refused }) {
+		return facts
+	}
+	passed := map[string]int{} // by command: where it passed last
+	for i := range facts {
+		if f := &facts[i]; f.Kind == digest.Command && f.State == digest.Passed {
+			passed[f.Command()] = i
+		}
+	}
+	last := 0 // where the command passed that was refused last
+	var kept []digest.Fact
+	for i := range facts {
+		f := &facts[i]
+		if f.Kind == digest.Decision {
+			last = passed[strings.TrimPrefix(f.Text, digest.Refused+"ran ")]
+		}
+		if f.Key != digest.Refused || last < i || prose.IsRule(f.Text) {
+			kept = append(kept, *f)
+		}
+	}
+	return kept
 }
 
 // notes takes what somebody wanted remembered, newest first.

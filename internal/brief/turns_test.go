@@ -29,6 +29,9 @@ func TestTurns(t *testing.T) {
 	refused := digest.Fact{Kind: digest.Decision, Text: digest.Refused + "ran git push"}
 	words := prompt("ask me before you push anything")
 	words.Key = digest.Refused
+	notYet := prompt("not yet, run the tests of the tables first")
+	notYet.Key = digest.Refused
+	pushed := digest.Fact{Kind: digest.Command, Text: "ran git push: passed", State: digest.Passed}
 	commit := digest.Fact{Kind: digest.Commit, Key: "commit", State: digest.Passed,
 		Text: "committed: Use version two"}
 	long := one(prompt("Rewrite the parser of tables for speed."))
@@ -77,6 +80,17 @@ heed: > ask me before you push anything
 wanted: > Mend the parser of tables
 wanted: > Never change the files of the vendor directory.
 concluded: The vendor directory stays as it is from now on.
+`},
+		{"words to a refused call that ran later are over, unless they are a rule",
+			of(one(refused, notYet), one(refused, words), one(pushed),
+				one(prompt("Mend the parser of tables"))),
+			`heed: > ask me before you push anything
+wanted: > Mend the parser of tables
+`},
+		{"words to a refused call that did not run later stay",
+			of(one(refused, notYet), one(prompt("Mend the parser of tables"))),
+			`heed: > not yet, run the tests of the tables first
+wanted: > Mend the parser of tables
 `},
 		{"of rules about the same the newest holds",
 			of(one(prompt("Never push to the branch of the review.")),
