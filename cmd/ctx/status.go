@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/exchange"
@@ -194,8 +195,8 @@ func (st *statusPrinter) current() {
 		return
 	}
 	o := &st.list[i]
-	a.line("current session %s: %s", oneLine(shortNames(st.list)[o.Name]),
-		cutWidth(a.sessionTitle(o), a.lineWidth()-28))
+	head := "current session " + oneLine(shortNames(st.list)[o.Name]) + ": "
+	a.line("%s%s", head, cutWidth(a.sessionTitle(o), a.lineWidth()-displaywidth.String(head)-2))
 	if st.chosen {
 		a.line("  chosen by `ctx session use`: HEAD does not follow to where somebody spoke since")
 	}
