@@ -241,7 +241,8 @@ func TestFixtures(t *testing.T) {
 		func(t *testing.T, f *Format) { f.CheckFixtures(t) })
 }
 
-// White space between the tokens of a line of JSON says nothing, nor does a mark of UTF-8 before it.
+// White space between the tokens of a line of JSON says nothing, nor does a mark of UTF-8 before
+// it.
 func TestSpacedLines(t *testing.T) {
 	each(t, func(f *Format) bool { return !f.Whole && !f.List }, func(t *testing.T, f *Format) {
 		for name, data := range f.Fixtures(t) {

@@ -127,7 +127,8 @@ func (t *tongue) isOf(text string, words []formWord) bool {
 			found[w.low] = true
 		}
 	}
-	return len(found) >= min(leastTongue, 1+len(words)/shortTongue) || t.letters != "" && strings.ContainsAny(text, t.letters)
+	return len(found) >= min(leastTongue, 1+len(words)/shortTongue) ||
+		t.letters != "" && strings.ContainsAny(text, t.letters)
 }
 
 // within returns where the form of the first word is; nil if a word has no form there.

@@ -154,8 +154,8 @@ func lastStart(b []byte, starts []string) int {
 }
 
 // decodeAll reads the JSON values in b, and returns them as slices of b. tail is the index at which
-// they end, len(b) if all of b is JSON. A mark of UTF-8 may stand before each: PowerShell writes one
-// at each time that it adds to a file.
+// they end, len(b) if all of b is JSON. A mark of UTF-8 may stand before each: PowerShell writes
+// one at each time that it adds to a file.
 func decodeAll(b []byte) (values []json.RawMessage, tail int) {
 	for {
 		rest := bytes.TrimLeft(b[tail:], " \t\r\n\ufeff")
