@@ -104,7 +104,11 @@ func (w *markdown) item(it *Item) {
 	if it.Hole != "" {
 		w.line("*%s*", plainLine(it.Hole))
 	}
-	if it.Text != "" {
+	if n := strings.Count(it.Text, "\n"); it.Kind == format.KindNote && n >= longNote {
+		fmt.Fprintf(&w.b, "\n<details><summary>%s</summary>\n", Count(n+1, "line"))
+		w.quoted(it.Text)
+		w.b.WriteString("\n</details>\n")
+	} else if it.Text != "" {
 		w.quoted(it.Text)
 	}
 	for i := range it.Pieces {
@@ -192,6 +196,10 @@ func (w *markdown) call(p *Piece, id string) {
 		w.line("*%s*", plainLine(line))
 	}
 }
+
+// longNote is how many lines a note has that is folded: what clients tell their models, and large
+// outputs that lay beside a transcript.
+const longNote = 12
 
 // longRest is the number of bytes of arguments that are no line any more.
 const longRest = 200

@@ -116,3 +116,22 @@ func TestMarkdown(t *testing.T) {
 		t.Errorf("%d cut, got\n%s\nwant\n%s", cut, b, want)
 	}
 }
+
+// TestMarkdownNotes checks that long notes are folded, as outputs are, and that short ones are not.
+func TestMarkdownNotes(t *testing.T) {
+	long := strings.Repeat("a rule\n", longNote) + "# the last"
+	s := Session{Name: "work", Branch: "main", Turns: []Turn{{Items: []Item{
+		{ID: strings.Repeat("a", 64), Kind: "note", Text: long},
+		{ID: strings.Repeat("b", 64), Kind: "note", Text: "a remark"},
+	}}}}
+	b, _ := s.Markdown()
+	for _, want := range []string{
+		"### [aaaaaaaa](#aaaaaaaaaaaa) note\n\n<details><summary>13 lines</summary>\n\n> a rule\n",
+		"> #### the last\n\n</details>\n",
+		"### [bbbbbbbb](#bbbbbbbbbbbb) note\n\n> a remark\n",
+	} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("no %q in\n%s", want, b)
+		}
+	}
+}
