@@ -2,6 +2,7 @@ package summaries_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -32,7 +33,11 @@ func labelled(t *testing.T, settings ...string) *session.Store {
 					"<system-reminder>\nnot of the user\n</system-reminder>\nMake the " +
 						"upload retry on 503."
 			}
-			appendAll(t, s, session, exchangeOf(goal, "/app/"+file))
+			list := exchangeOf(goal, "/app/"+file)
+			list[0].Parts, _ = json.Marshal([]any{map[string]string{"text": list[0].Text},
+				map[string]any{"claude-code": map[string]string{"gitBranch": "quay"}, "thought": true}})
+			list[0].Text = ""
+			appendAll(t, s, session, list)
 		}
 	}
 	appendAll(t, s, "talk",
