@@ -106,21 +106,18 @@ func topicFrom(
 }
 
 // ownWords returns sources without words that are neither the user's nor the model's: clients add
-// reminders and output of commands to prompts, a digest puts the branch before them, and the facts
-// of commands and searches end with their outcome.
+// reminders and output of commands to prompts, and the facts of commands and searches end with
+// their outcome, and a branch is a fact.
 func ownWords(list []summarize.Source) []summarize.Source {
 	out := slices.Clone(list)
 	for i, s := range out {
 		switch s.Role {
 		case "user":
-			text := s.Text
-			if branch, rest, _ := strings.Cut(text, "\n"); strings.HasPrefix(branch, "on branch ") {
-				text = rest
-			}
-			facts := digest.Of([]digest.Message{{Entry: s.Entry, Role: s.Role, Text: text}})
+			facts := digest.Of([]digest.Message{{Entry: s.Entry, Role: s.Role, Text: s.Text}})
 			out[i].Text = factLines(facts)[s.Entry]
 		case "model":
-			lines := strings.Split(s.Text, "\n")
+			lines := slices.DeleteFunc(strings.Split(s.Text, "\n"),
+				func(line string) bool { return strings.HasPrefix(line, "on branch ") })
 			for j, line := range lines {
 				lines[j] = withoutOutcome(line)
 			}

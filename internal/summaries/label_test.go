@@ -34,8 +34,9 @@ func labelled(t *testing.T, settings ...string) *session.Store {
 						"upload retry on 503."
 			}
 			list := exchangeOf(goal, "/app/"+file)
-			list[0].Parts, _ = json.Marshal([]any{map[string]string{"text": list[0].Text},
-				map[string]any{"claude-code": map[string]string{"gitBranch": "quay"}, "thought": true}})
+			kept := map[string]any{"claude-code": map[string]string{"gitBranch": "quay"},
+				"thought": true}
+			list[0].Parts, _ = json.Marshal([]any{map[string]string{"text": list[0].Text}, kept})
 			list[0].Text = ""
 			appendAll(t, s, session, list)
 		}

@@ -36,6 +36,9 @@ func memberTexts(
 		}
 		m := DigestMessage(shown)
 		m.Entry = id
+		if m.Role == "user" {
+			m.Branch = "" // the client's record has it, and the next message of the model tells it
+		}
 		acts = acts || doesAct(m)
 		if waiting = append(waiting, m); acts {
 			d.Add(waiting)
