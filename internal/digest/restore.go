@@ -137,11 +137,11 @@ func stashes(words []string) (files []string) {
 // stash is the key of the fact that git put all changes away.
 const stash = "stash"
 
-// operands returns the files that a command names, below a directory.
-func operands(dir string, words []string) (files []string) {
+// operands returns the files that a command names.
+func operands(words []string) (files []string) {
 	for i, w := range words {
 		if i > 0 && w != "" && w[0] != '-' && (i > 1 || words[0] != "git") {
-			files = append(files, inDirectory(dir, w))
+			files = append(files, w)
 		}
 	}
 	return files
@@ -152,7 +152,8 @@ func (d *Digester) removed(dir string, words []string) {
 	if slices.Contains(words, "--cached") {
 		return // the files stay
 	}
-	for _, file := range operands(dir, words) {
+	for _, file := range operands(words) {
+		file = inDirectory(dir, file)
 		switch first := d.firstEdit(file); {
 		case first != nil && strings.HasPrefix(first.Text, "wrote "):
 			d.gone(first.Path)
@@ -166,24 +167,19 @@ func (d *Digester) removed(dir string, words []string) {
 
 // moved adds the new name of a file that this session changed, or that git moves.
 func (d *Digester) moved(dir string, words []string) {
-	files := operands(dir, words)
-	if len(files) != 2 {
-		return
+	for _, m := range script.Moves(operands(words)) {
+		from, to := inDirectory(dir, m.From), inDirectory(dir, m.To)
+		first := d.firstEdit(from)
+		if first == nil && words[0] != "git" {
+			continue
+		}
+		if first != nil {
+			from = first.Path
+			d.gone(from)
+		}
+		d.add(Fact{Kind: Edit, Key: "moved " + from + " to", Path: to,
+			Text: "moved " + from + " to " + to})
 	}
-	from, to := files[0], files[1]
-	if strings.HasSuffix(words[len(words)-1], "/") {
-		to = path.Join(to, path.Base(from))
-	}
-	first := d.firstEdit(from)
-	if first == nil && words[0] != "git" {
-		return
-	}
-	if first != nil {
-		from = first.Path
-		d.gone(from)
-	}
-	d.add(Fact{Kind: Edit, Key: "moved " + from + " to", Path: to,
-		Text: "moved " + from + " to " + to})
 }
 
 // firstEdit returns the first edit of a file, nil without one.

@@ -60,6 +60,8 @@ func TestFilesGone(t *testing.T) {
 		{"rm -rf build", "edited a.go; wrote new.go"},
 		{"mv new.go b.go", "edited a.go; wrote new.go; restored new.go; moved new.go to b.go"},
 		{"git mv a.go sub/", "edited a.go; wrote new.go; restored a.go; moved a.go to sub/a.go"},
+		{"git mv x/b.go . && git mv c.go d.go y", "edited a.go; wrote new.go; moved x/b.go to b.go; " +
+			"moved c.go to y/c.go; moved d.go to y/d.go"},
 		{"mv x y", "edited a.go; wrote new.go"},
 		{"git stash", "edited a.go; wrote new.go; stashed all"},
 		{"git stash push -m x -- new.go", "edited a.go; wrote new.go; restored new.go"},

@@ -97,12 +97,8 @@ func changesOf(
 		empty := ""
 		printed = &empty
 	case "mv":
-		if len(files) == 2 {
-			to := files[1]
-			if strings.HasSuffix(to, "/") {
-				to += files[0][strings.LastIndexByte(files[0], '/')+1:]
-			}
-			out = append(out, Change{Path: under(dir, to), From: under(dir, files[0]), Kind: Move})
+		for _, m := range script.Moves(files) {
+			out = append(out, Change{Path: under(dir, m.To), From: under(dir, m.From), Kind: Move})
 		}
 	case "rm":
 		if !slices.ContainsFunc(args,
