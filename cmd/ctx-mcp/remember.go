@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -41,6 +42,23 @@ func (a rememberArgs) check() error {
 }
 
 func (a rememberArgs) binding() any { return a }
+
+// withoutNotes leaves the tool out of the list where the user has switched it off.
+func (sv *server) withoutNotes(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(c context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		answer, err := next(c, method, req)
+		if list, ok := answer.(*mcp.ListToolsResult); ok && err == nil {
+			_ = sv.open(c, method, nil, func(cl *call) error { // without a store, all stay
+				if cl.store.Config.MCP.Remember == repo.RememberOff {
+					list.Tools = slices.DeleteFunc(list.Tools,
+						func(t *mcp.Tool) bool { return t.Name == "remember" })
+				}
+				return nil
+			})
+		}
+		return answer, err
+	}
+}
 
 // remember adds a note of the model to the session that HEAD names.
 func (cl *call) remember(a rememberArgs) (*mcp.CallToolResult, error) {

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A model notes what later sessions need. The note is the model's, and no rule.
@@ -55,5 +59,10 @@ func TestRemember(t *testing.T) {
 	if text, failed := ask(t, c, "remember", object{"text": "once more"}); !failed ||
 		!strings.Contains(text, "switched notes off") {
 		t.Errorf("with the setting off: %s", text)
+	}
+	list, err := c.ListTools(context.Background(), nil)
+	if err != nil || len(list.Tools) == 0 || slices.ContainsFunc(list.Tools,
+		func(t *mcp.Tool) bool { return t.Name == "remember" }) {
+		t.Errorf("with the setting off: %v, %+v", err, list)
 	}
 }

@@ -45,7 +45,7 @@ func newServer(env repo.Env, errs io.Writer) *mcp.Server {
 			c.CacheScope = "private"
 		},
 	})
-	m.AddReceivingMiddleware(byCommand)
+	m.AddReceivingMiddleware(byCommand, sv.withoutNotes)
 	tools := tools()
 	add(sv, m, tools["search_past_sessions"], (*call).search)
 	add(sv, m, tools["list_past_sessions"], (*call).sessions)
