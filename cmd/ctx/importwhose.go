@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -60,6 +63,11 @@ func (a *app) agentOf(file string) (*catalog.Agent, error) {
 			usagef("%q is of %s, whose sessions ctx cannot read yet", file, s.Title),
 			"`ctx import --help` lists the agents that it reads")}
 	}
+	if jq := a.spread(file); jq != "" {
+		return nil, &fileError{withHint(
+			usagef("cannot tell whose transcript %q is: its records are not a line each", file),
+			"`%s %s` writes it so", jq, oneLine(file))}
+	}
 	return nil, &fileError{withHint(usagef("cannot tell whose transcript %q is", file),
 		"`ctx import NAME %s` says it; `ctx import --help` lists the names", oneLine(file))}
 }
@@ -91,11 +99,38 @@ func (a *app) notOf(f *catalog.Agent, file string, stats *transcript.Stats) erro
 	if stats.Skipped[transcript.SkipTornTail] > 0 {
 		failed = fmt.Errorf("%w, or was cut off before the first one ends", failed)
 	}
+	isLines := strings.HasSuffix(f.Example, ".jsonl")
+	if jq := a.spread(file); jq != "" && whose == "" && isLines {
+		failed = withHint(fmt.Errorf("%w: its records are not a line each", failed),
+			"`%s %s` writes it so", jq, oneLine(file))
+	}
 	if whose != "" {
 		failed = withHint(failed, "`ctx import %s %s` reads it", whose, oneLine(file))
 	}
 	return &fileError{failed}
 }
+
+// spread returns the command that writes the records of a file one a line, if somebody has made a
+// list of them, or broken them into lines; "" for any other file.
+func (a *app) spread(file string) string {
+	in, closeIt, err := a.openImport(file)
+	if err != nil {
+		return "" // who reads it says so
+	}
+	defer closeIt()
+	head, _ := bufio.NewReader(in).Peek(mostHead)
+	line, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
+	switch trimmed := bytes.TrimSpace(line); {
+	case bytes.HasPrefix(trimmed, []byte("[")):
+		return "jq -c '.[]'"
+	case string(trimmed) == "{":
+		return "jq -c ."
+	}
+	return ""
+}
+
+// mostHead is how many bytes of a file are looked at for its form.
+const mostHead = 4096
 
 // isEmpty reports whether a file has no byte.
 func (a *app) isEmpty(file string) bool {
