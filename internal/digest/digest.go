@@ -228,6 +228,8 @@ func (d *Digester) message(m *Message) {
 		d.add(f)
 	case m.Role == "system" && IsNotification(m.Text):
 		d.notified(m.Text)
+	case m.Role == "system" && IsTypedRun(m.Text):
+		d.typedRun(m.Text)
 	case m.Recap || m.Role == "user" && IsRecap(m.Text):
 		d.recap(m.Text)
 	case m.Role == "user":

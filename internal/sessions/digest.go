@@ -247,7 +247,7 @@ func (s *Reader) digestMessages(h *passage) ([]digest.Message, error) {
 		if at.Kind == format.KindNote && m.Note == "" {
 			m.Recap = digest.IsRecap(m.Text)
 			switch {
-			case m.Recap, digest.IsNotification(m.Text):
+			case m.Recap, digest.IsNotification(m.Text), digest.IsTypedRun(m.Text):
 			case m.Branch == "":
 				continue
 			default: // nobody said the words of the note; its record names the branch
