@@ -165,12 +165,13 @@ func (d *Digester) removed(dir string, words []string) {
 	}
 }
 
-// moved adds the new name of a file that this session changed, or that git moves.
+// moved adds the new names of files that this session changed, that git moves, or that look like
+// those of the project.
 func (d *Digester) moved(dir string, words []string) {
 	for _, m := range script.Moves(operands(words)) {
 		from, to := inDirectory(dir, m.From), inDirectory(dir, m.To)
 		first := d.firstEdit(from)
-		if first == nil && words[0] != "git" {
+		if first == nil && words[0] != "git" && !(isFileBelow(m.From) && isFileBelow(m.To)) {
 			continue
 		}
 		if first != nil {
@@ -180,6 +181,12 @@ func (d *Digester) moved(dir string, words []string) {
 		d.add(Fact{Kind: Edit, Key: "moved " + from + " to", Path: to,
 			Text: "moved " + from + " to " + to})
 	}
+}
+
+// isFileBelow reports whether a name looks like that of a file of the project, as cmd/main.go.
+func isFileBelow(name string) bool {
+	return path.Ext(name) != "" && !path.IsAbs(name) && !strings.HasPrefix(name, "..") &&
+		!strings.ContainsAny(name, "*?$~")
 }
 
 // firstEdit returns the first edit of a file, nil without one.

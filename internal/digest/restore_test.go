@@ -62,6 +62,9 @@ func TestFilesGone(t *testing.T) {
 		{"git mv a.go sub/", "edited a.go; wrote new.go; restored a.go; moved a.go to sub/a.go"},
 		{"git mv x/b.go . && git mv c.go d.go y", "edited a.go; wrote new.go; moved x/b.go to b.go; " +
 			"moved c.go to y/c.go; moved d.go to y/d.go"},
+		{"mv old.go lib/zebra.go", "edited a.go; wrote new.go; moved old.go to lib/zebra.go"},
+		{"mv out.txt /tmp/out.txt", "edited a.go; wrote new.go"},
+		{"mv *.log old.d", "edited a.go; wrote new.go"},
 		{"mv x y", "edited a.go; wrote new.go"},
 		{"git stash", "edited a.go; wrote new.go; stashed all"},
 		{"git stash push -m x -- new.go", "edited a.go; wrote new.go; restored new.go"},
