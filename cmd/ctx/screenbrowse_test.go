@@ -35,7 +35,7 @@ func TestTmuxBrowse(t *testing.T) {
 	}
 	screenStore(t, dir)
 	socket := filepath.Join(t.TempDir(), "s")
-	call := func(args ...string) string {
+	try := func(args ...string) (string, error) {
 		t.Helper()
 		cmd := exec.Command(tmux, append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
 		cmd.Env = append(
@@ -44,19 +44,24 @@ func TestTmuxBrowse(t *testing.T) {
 			"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"),
 		)
 		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	call := func(args ...string) string {
+		t.Helper()
+		out, err := try(args...)
 		if err != nil {
 			t.Fatalf("tmux %q: %v: %s", args, err, out)
 		}
-		return string(out)
+		return out
 	}
 	defer func() { _ = exec.Command(tmux, "-S", socket, "kill-server").Run() }()
 	// The server ends with its last session
 	call("new-session", "-d", "-s", "keep", "tail", "-f", "/dev/null")
 	call("set-option", "-s", "set-clipboard", "on")
+	const patience = time.Minute
 	// until returns the screen once it has a text.
 	until := func(name, text string) string {
 		t.Helper()
-		const patience = time.Minute
 		for began := time.Now(); ; {
 			screen := call("capture-pane", "-p", "-t", name)
 			if strings.Contains(screen, text) {
@@ -94,7 +99,12 @@ func TestTmuxBrowse(t *testing.T) {
 			}
 			call("send-keys", "-t", name, "Enter", "g", "y")
 			until(name, "copied 64 bytes")
-			if id := strings.TrimSpace(call("show-buffer")); !regexp.MustCompile(`^[0-9a-f]{64}$`).
+			id, err := try("show-buffer")
+			// The screen may be read before the clipboard is set
+			for began := time.Now(); err != nil && time.Since(began) < patience; {
+				id, err = try("show-buffer")
+			}
+			if id = strings.TrimSpace(id); err != nil || !regexp.MustCompile(`^[0-9a-f]{64}$`).
 				MatchString(id) {
 				t.Errorf("%s: the clipboard has %q", name, id)
 			}
