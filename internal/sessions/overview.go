@@ -290,16 +290,19 @@ func (r *overviewRow) readBeginning(fresh []history.Entry, words wordsOf) error 
 		if !isSlight(r.prompt) {
 			break
 		}
-		if e.Role != transcript.RoleUser && !isFirst {
+		isPlan := isFirst && e.Role == transcript.RoleModel
+		if e.Role != transcript.RoleUser && !isPlan {
 			continue
 		}
 		shown, err := words.Version(e.ID, amends[e.ID])
 		if err != nil {
 			return err
 		}
-		prompt := cutTitle(withoutFrame(digest.Asked(shown.Text)))
-		if e.Role != transcript.RoleUser {
+		prompt := ""
+		if isPlan {
 			prompt = planTitle(shown.Text)
+		} else {
+			prompt = cutTitle(withoutFrame(digest.Asked(shown.Text)))
 		}
 		if r.prompt == "" || !isSlight(prompt) {
 			r.prompt = prompt

@@ -158,13 +158,17 @@ func TestOverviewSlightPrompts(t *testing.T) {
 		"later": {{"commit this", "commit this"}, {"/review-pr", "commit this"},
 			{"why does the lamp flicker?", "why does the lamp flicker?"},
 			{"and what of the other lamp?", "why does the lamp flicker?"}},
-		"an argument": {{"/debug", "/debug"}, {"/debug - the lamp flickers", "/debug - the lamp flickers"}},
-		"no spaces":   {{"修复登录错误", "修复登录错误"}, {"now commit and push it", "修复登录错误"}},
-		"never":       {{"hello", "hello"}, {"go on", "hello"}},
-		"a plan":      {{"commit this", "Mend the lamps"}, {"why does it flicker?", "Mend the lamps"}},
+		"an argument":  {{"/debug", "/debug"}, {"/debug - the lamp flickers", "/debug - the lamp flickers"}},
+		"no spaces":    {{"修复登录错误", "修复登录错误"}, {"now commit and push it", "修复登录错误"}},
+		"never":        {{"hello", "hello"}, {"go on", "hello"}},
+		"instructions": {{"why does it flicker?", "why does it flicker?"}},
+		"a plan":       {{"commit this", "Mend the lamps"}, {"why does it flicker?", "Mend the lamps"}},
 	} {
-		if session == "a plan" {
+		switch session {
+		case "a plan":
 			storetest.Say(t, s, session, "model", "# Mend the lamps\n\nOne by one.")
+		case "instructions":
+			storetest.Say(t, s, session, "system", "# How to talk\n\nIn short.")
 		}
 		for _, step := range steps {
 			storetest.Say(t, s, session, "user", step[0])
