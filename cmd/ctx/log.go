@@ -231,18 +231,14 @@ const mostOfNote = 3
 // folded returns an entry with the beginning of a long note: what a client tells a model, as its
 // own instructions, is no word of the conversation.
 func (o *logOptions) folded(a *app, shown *history.Shown) *history.Shown {
-	more := strings.Count(strings.TrimSpace(shown.Text), "\n") - mostOfNote
+	lines := strings.Split(strings.TrimSpace(shown.Text), "\n")
 	isNote := shown.Entry.Kind == format.KindNote && shown.Entry.Role == "system"
-	if a.json || o.verbose || o.picks() || !isNote || more < mostOfNote {
+	if a.json || o.verbose || o.picks() || !isNote || len(lines) <= 2*mostOfNote {
 		return shown
 	}
-	short, rest := *shown, strings.TrimSpace(shown.Text)
-	short.Text = ""
-	for range mostOfNote {
-		line, next, _ := strings.Cut(rest, "\n")
-		short.Text, rest = short.Text+line+"\n", next
-	}
-	short.Text += fmt.Sprintf("[%d more lines: -v]", more+1)
+	short := *shown
+	short.Text = fmt.Sprintf("%s\n[%d more lines: -v]", strings.Join(lines[:mostOfNote], "\n"),
+		len(lines)-mostOfNote)
 	return &short
 }
 

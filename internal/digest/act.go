@@ -67,7 +67,7 @@ func fits(k deed, a args) bool {
 	case readFile, editFile:
 		return a.text(pathNames) != ""
 	case writeFile:
-		return a.text(pathNames) != "" && !(a.has(oldNames) && a.has(newNames))
+		return a.text(pathNames) != "" && !(a.has(replay.OldNames) && a.has(replay.NewNames))
 	case runCommand:
 		return a.command() != ""
 	}
@@ -174,8 +174,8 @@ func (d *Digester) edits(a args) {
 	var before, after strings.Builder
 	changes := append(a.list("edits"), a)
 	for _, c := range changes {
-		before.WriteString(c.text(oldNames) + "\n")
-		after.WriteString(c.text(newNames) + "\n")
+		before.WriteString(c.text(replay.OldNames) + "\n")
+		after.WriteString(c.text(replay.NewNames) + "\n")
 	}
 	for _, b := range replay.Blocks(a.text(patchNames)) {
 		before.WriteString(b[0])

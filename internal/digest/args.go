@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/blame/replay"
 )
 
 // args holds the arguments of a call. Names of members are compared exactly.
@@ -134,7 +136,7 @@ func (a args) first(names []string) string {
 // command, the prompt of a subagent. It returns "" for any other call.
 func TextOf(raw json.RawMessage) string {
 	a := readArgs(raw)
-	for _, names := range [][]string{newNames, contentNames, patchNames} {
+	for _, names := range [][]string{replay.NewNames, contentNames, patchNames} {
 		if s := a.text(names); s != "" {
 			return addedBy(s)
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/blame/replay"
 )
 
 // Change returns what an edit changes, as lines: "- " begins one that goes, "+ " one that comes,
@@ -14,7 +16,7 @@ func Change(raw json.RawMessage) string {
 	if patch := a.text(patchNames); strings.Contains(patch, patchLead) {
 		return patch
 	}
-	if a.has(newNames) || a.has(oldNames) {
+	if a.has(replay.NewNames) || a.has(replay.OldNames) {
 		return a.change()
 	}
 	var b strings.Builder
@@ -26,11 +28,11 @@ func Change(raw json.RawMessage) string {
 
 // IsChange reports whether an argument of a call is one that Change shows.
 func IsChange(name string) bool {
-	return slices.Contains(oldNames, name) || slices.Contains(newNames, name)
+	return slices.Contains(replay.OldNames, name) || slices.Contains(replay.NewNames, name)
 }
 
 func (a args) change() string {
-	before, after := linesOf(a.text(oldNames)), linesOf(a.text(newNames))
+	before, after := linesOf(a.text(replay.OldNames)), linesOf(a.text(replay.NewNames))
 	const around = 2
 	same := 0
 	for same < min(len(before), len(after)) && before[same] == after[same] {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/gemini-ctx/ctx/internal/blame/replay"
 )
 
 // deed is what a tool does, independent of its name.
@@ -112,8 +114,6 @@ var (
 		"filename", "file", "target_file", "dir_path", "paths", "include"}
 	commandNames = []string{"command", "cmd", "script"}
 	patternNames = []string{"pattern", "query", "regex", "q", "search"}
-	oldNames     = []string{"old_string", "oldString", "old_str", "old_text", "oldText", "oldStr"}
-	newNames     = []string{"new_string", "newString", "new_str", "new_text", "newText", "newStr"}
 	contentNames = []string{"content", "contents", "file_text", "text"}
 	patchNames   = []string{"input", "patch", "patchText", "diff"}
 	urlNames     = []string{"url", "uri", "link"}
@@ -138,7 +138,7 @@ func deedByShape(a args) deed {
 	switch {
 	case a.text(commandNames) != "":
 		return runCommand
-	case a.has(oldNames) && a.has(newNames):
+	case a.has(replay.OldNames) && a.has(replay.NewNames):
 		return editFile
 	case a.text(pathNames) != "" && a.has(contentNames):
 		return writeFile

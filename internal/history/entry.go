@@ -42,7 +42,8 @@ func (s *Shown) IsBare() bool {
 // MayBeBare reports whether an entry may be one that IsBare finds, without its body.
 func MayBeBare(e *format.Entry) bool {
 	return e.Kind == format.KindNote ||
-		e.Kind == format.KindMessage && e.Role == "model" && len(e.Calls)+len(e.Results) == 0
+		e.Kind == format.KindMessage && e.Role == "model" && len(e.Calls)+len(e.Results) == 0 &&
+			e.Body != nil && e.Body.Media == format.MediaParts
 }
 
 // Header reads an entry without its body. The error is objects.ErrNotFound for a missing object; an

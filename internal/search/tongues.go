@@ -59,14 +59,21 @@ const (
 // Forms finds the words of a query in other forms that they have in the language of a text:
 // Fehlern in "Der Fehler ist neu". What the language is, the text's small words tell. It compares
 // the first letters before it looks closer, because it is asked for all texts of a store.
-type Forms struct{ words []string }
+type Forms struct {
+	words  []string
+	begins []string // the first letters of the longer ones, folded: no ending changes them
+}
 
 // FormsOf returns what finds the words of a query in other forms.
 func FormsOf(query string) Forms {
 	var f Forms
 	for _, w := range wordsIn(cutText(query)) {
-		if len(f.words) < maxQueryTerms {
-			f.words = append(f.words, w.low)
+		if len(f.words) == maxQueryTerms {
+			break
+		}
+		f.words = append(f.words, w.low)
+		if begin := Fold(w.low); len(begin) > leastStem {
+			f.begins = append(f.begins, begin[:leastStem])
 		}
 	}
 	return f
@@ -109,14 +116,11 @@ func (f Forms) FindStringIndex(text string) []int {
 	return nil
 }
 
-// mayStandIn reports whether a text has the first letters of each longer word: no ending changes
-// them.
+// mayStandIn reports whether a text has the first letters of each longer word.
 func (f Forms) mayStandIn(text string) bool {
 	low, _ := lowWithPlaces(text)
-	return !slices.ContainsFunc(f.words, func(w string) bool {
-		begin := Fold(w)
-		return len(begin) > leastStem && !strings.Contains(low, begin[:leastStem])
-	})
+	return !slices.ContainsFunc(f.begins,
+		func(begin string) bool { return !strings.Contains(low, begin) })
 }
 
 // isOf reports whether a text is in a language.

@@ -6,12 +6,17 @@ import (
 	"strings"
 )
 
+// OldNames are the names that tools give to the text that an edit replaces, and NewNames to the
+// text in its place.
+var (
+	OldNames = []string{"old_string", "oldString", "old_str", "old_text", "oldText", "oldStr"}
+	NewNames = []string{"new_string", "newString", "new_str", "new_text", "newText", "newStr"}
+)
+
 // The names that tools give to the same argument.
 var (
 	pathNames = []string{"file_path", "filePath", "absolute_path", "notebook_path", "path",
 		"filename", "file", "target_file"}
-	oldNames     = []string{"old_string", "oldString", "old_str", "old_text", "oldText", "oldStr"}
-	newNames     = []string{"new_string", "newString", "new_str", "new_text", "newText", "newStr"}
 	contentNames = []string{"content", "contents", "file_text", "text"}
 	patchNames   = []string{"input", "patch", "patchText", "patch_text", "diff"}
 	commandNames = []string{"command", "cmd", "script"}
@@ -155,7 +160,7 @@ func (a arguments) true(names []string) bool {
 func (a arguments) fits(f form, file string) bool {
 	switch f {
 	case editForm:
-		return file != "" && (a.has(newNames) || a["edits"] != nil ||
+		return file != "" && (a.has(NewNames) || a["edits"] != nil ||
 			Blocks(a.text(patchNames)) != nil)
 	case writeForm:
 		return file != "" && a.has(contentNames)
@@ -164,7 +169,7 @@ func (a arguments) fits(f form, file string) bool {
 	case patchForm:
 		return a.has(patchNames)
 	case shellForm:
-		return a.command() != "" && !a.has(newNames)
+		return a.command() != "" && !a.has(NewNames)
 	}
 	return false
 }
@@ -172,7 +177,7 @@ func (a arguments) fits(f form, file string) bool {
 // shape guesses the form of a call from its arguments.
 func (a arguments) shape(file string) form {
 	switch {
-	case file != "" && a.has(oldNames) && a.has(newNames):
+	case file != "" && a.has(OldNames) && a.has(NewNames):
 		return editForm
 	case strings.Contains(a.text(patchNames), patchLead):
 		return patchForm
@@ -199,7 +204,7 @@ func (a arguments) edits() []Edit {
 	}
 	out := make([]Edit, len(list))
 	for i, e := range list {
-		out[i] = Edit{Old: e.text(oldNames), New: e.text(newNames), All: e.true(allNames)}
+		out[i] = Edit{Old: e.text(OldNames), New: e.text(NewNames), All: e.true(allNames)}
 		var n int
 		if json.Unmarshal(e["expected_replacements"], &n) == nil && n > 1 {
 			out[i].All = true
