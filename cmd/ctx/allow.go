@@ -12,31 +12,27 @@ import (
 
 func newAllowCmd(a *app) *cobra.Command {
 	var revoke, list bool
-	cmd := &cobra.Command{
-		Use:  "allow [--revoke | --list]",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			if revoke && list {
-				return usagef("--revoke and --list do not go together")
-			}
-			if list {
-				return a.listAllowed()
-			}
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
-			if revoke {
-				err = s.Disallow()
-			} else {
-				err = s.Allow(repo.ByUser)
-			}
-			if err != nil {
-				return err
-			}
-			return a.allowed(s, view, !revoke)
-		},
-	}
+	cmd := a.newCmd("allow [--revoke | --list]", func([]string) error {
+		if revoke && list {
+			return usagef("--revoke and --list do not go together")
+		}
+		if list {
+			return a.listAllowed()
+		}
+		s, view, err := a.openView()
+		if err != nil {
+			return err
+		}
+		if revoke {
+			err = s.Disallow()
+		} else {
+			err = s.Allow(repo.ByUser)
+		}
+		if err != nil {
+			return err
+		}
+		return a.allowed(s, view, !revoke)
+	})
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "take the store off the list")
 	cmd.Flags().BoolVar(&list, "list", false, "print the list")
 	return cmd

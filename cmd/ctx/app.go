@@ -178,9 +178,9 @@ func (a *app) openView() (*session.Store, *refs.View, error) {
 	return s, view, err
 }
 
-// onStore returns the RunE of a command that begins by opening the store.
+// onStore returns the work of a command that begins by opening the store.
 func (a *app) onStore(work func(s *session.Store, args []string) error) runE {
-	return func(_ *cobra.Command, args []string) error {
+	return func(args []string) error {
 		s, err := a.openStore()
 		if err != nil {
 			return err
@@ -189,9 +189,9 @@ func (a *app) onStore(work func(s *session.Store, args []string) error) runE {
 	}
 }
 
-// onView returns the RunE of a command that begins by opening the store and reading the refs.
+// onView returns the work of a command that begins by opening the store and reading the refs.
 func (a *app) onView(work func(s *session.Store, view *refs.View, args []string) error) runE {
-	return func(_ *cobra.Command, args []string) error {
+	return func(args []string) error {
 		s, view, err := a.openView()
 		if err != nil {
 			return err
@@ -200,7 +200,8 @@ func (a *app) onView(work func(s *session.Store, view *refs.View, args []string)
 	}
 }
 
-type runE = func(cmd *cobra.Command, args []string) error
+// runE is what a command does with its arguments.
+type runE = func(args []string) error
 
 // sessionOr returns the session that -s names; without a name, the one that HEAD names. It returns
 // an unknown name as it is.

@@ -28,20 +28,18 @@ type appendOptions struct {
 func newAppendCmd(a *app) *cobra.Command {
 	o := &appendOptions{}
 	o.whole = true
-	cmd := &cobra.Command{
-		Use: "append -s SESSION (--role ROLE [-m TEXT | -F FILE] | --jsonl [FILE])",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 || len(args) == 1 && !o.jsonl {
-				return usagef("unexpected argument %.80q", args[len(args)-1])
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
+	cmd := a.newCmd("append -s SESSION (--role ROLE [-m TEXT | -F FILE] | --jsonl [FILE])",
+		func(args []string) error {
 			if o.jsonl {
 				return o.runBulk(a, append(args, "-")[0])
 			}
 			return o.runOne(a)
-		},
+		})
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 || len(args) == 1 && !o.jsonl {
+			return usagef("unexpected argument %.80q", args[len(args)-1])
+		}
+		return nil
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()

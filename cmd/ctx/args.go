@@ -12,6 +12,59 @@ import (
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
+// newCmd returns a command that does run. Its usage line says how many arguments it takes, see
+// argsOf, and how a shell completes the first one.
+func (a *app) newCmd(use string, run runE) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Args: argsOf(use)}
+	if run != nil {
+		cmd.RunE = func(_ *cobra.Command, args []string) error { return run(args) }
+	}
+	if list := argumentsIn(use); len(list) > 0 {
+		words := strings.FieldsFunc(list[0], func(r rune) bool { return r < 'A' || r > 'Z' })
+		has := func(name string) bool { return slices.Contains(words, name) }
+		switch {
+		case has("REV"), has("ID"), has("ENTRY"):
+			cmd.ValidArgsFunction = a.completeRevs()
+		case has("SESSION"):
+			cmd.ValidArgsFunction = a.completeSessions()
+		}
+	}
+	return cmd
+}
+
+// argsOf checks the number of arguments by a usage line: X stands for one, [X] for one that may be
+// missing, and X... for one or more. A line of another form says nothing of use.
+func argsOf(use string) cobra.PositionalArgs {
+	low, high := 0, 0
+	for _, word := range argumentsIn(use) {
+		name, many := strings.CutSuffix(word, "...")
+		if !strings.HasPrefix(name, "[") || !strings.HasSuffix(name, "]") {
+			low++
+		}
+		if high++; many || strings.HasSuffix(name, "...]") {
+			return between(low, -1)
+		}
+	}
+	return between(low, high)
+}
+
+// argumentsIn returns the arguments in a usage line, without flags.
+func argumentsIn(use string) (list []string) {
+	open, word, flag := 0, "", false
+	for part := range strings.FieldsSeq(use) {
+		open += strings.Count(part, "[") - strings.Count(part, "]")
+		if word += part; open > 0 {
+			word += " "
+			continue
+		}
+		if !flag && word != "|" && !strings.HasPrefix(strings.TrimLeft(word, "["), "-") {
+			list = append(list, word)
+		}
+		word, flag = "", strings.HasPrefix(word, "-") // whose value is next
+	}
+	return list[1:] // behind the name
+}
+
 func between(low, high int) cobra.PositionalArgs { return command.Between(low, high) }
 
 // nothingEmpty refuses an empty argument, and an empty session or branch: a script has a variable
@@ -40,6 +93,17 @@ func either(flag *bool, with, without cobra.PositionalArgs) cobra.PositionalArgs
 			return with(cmd, args)
 		}
 		return without(cmd, args)
+	}
+}
+
+// groupOf makes a command that has only subcommands.
+func groupOf(use string, subs ...func(*app) *cobra.Command) func(*app) *cobra.Command {
+	return func(a *app) *cobra.Command {
+		cmd := group(a.newCmd(use, nil))
+		for _, sub := range subs {
+			cmd.AddCommand(sub(a))
+		}
+		return cmd
 	}
 }
 

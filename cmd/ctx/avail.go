@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -12,47 +13,42 @@ import (
 )
 
 func newAvailCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "avail [show | select | check | mark | consume | healthy | reset-turn | reset]",
-		RunE: func(*cobra.Command, []string) error {
-			return runAvailShow(a, &availScope{}, nil)
-		},
-	}
+	cmd := a.newCmd(
+		"avail [show | select | check | mark | consume | healthy | reset-turn | reset]",
+		func([]string) error { return runAvailShow(a, &availScope{}, nil) })
 	return group(cmd, newAvailShowCmd(a), newAvailSelectCmd(a), newAvailCheckCmd(a),
 		newAvailMarkCmd(a),
-		availChange(a, "consume NAME", 1,
+		availChange(a, "consume NAME",
 			func(h *summarizer.Health, args []string) { h.Consume(args[0]) }),
-		availChange(a, "healthy NAME", 1,
+		availChange(a, "healthy NAME",
 			func(h *summarizer.Health, args []string) { h.MarkHealthy(args[0]) }),
-		availChange(a, "reset-turn", 0,
-			func(h *summarizer.Health, _ []string) { h.ResetTurn() }),
-		availChange(a, "reset", 0, func(h *summarizer.Health, _ []string) { h.Reset() }))
+		availChange(a, "reset-turn", func(h *summarizer.Health, _ []string) { h.ResetTurn() }),
+		availChange(a, "reset", func(h *summarizer.Health, _ []string) { h.Reset() }))
 }
 
 func newAvailShowCmd(a *app) *cobra.Command {
 	o := &availScope{}
-	cmd := &cobra.Command{
-		Use:  "show [NAME...]",
-		Args: checkedNames(0, -1),
-		RunE: func(_ *cobra.Command, args []string) error { return runAvailShow(a, o, args) },
-	}
-	o.add(a, cmd)
-	return cmd
+	return o.newCmd(a, "show [NAME...]",
+		func(args []string) error { return runAvailShow(a, o, args) })
 }
 
-// checkedNames is between for arguments that are names of summarizers or models.
-func checkedNames(low, high int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := between(low, high)(cmd, args); err != nil {
-			return err
+// checkNames refuses an argument that is the name of no summarizer or model.
+func checkNames(names ...string) error {
+	for _, name := range names {
+		if err := summarizer.CheckName(name); err != nil {
+			return usagef("%v", err)
 		}
-		for _, name := range args {
-			if err := summarizer.CheckName(name); err != nil {
-				return usagef("%v", err)
-			}
-		}
-		return nil
 	}
+	return nil
+}
+
+// namesOnly has a command check its arguments, which are such names.
+func namesOnly(cmd *cobra.Command) *cobra.Command {
+	number := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		return cmp.Or(number(cmd, args), checkNames(args...))
+	}
+	return cmd
 }
 
 type availDoc struct {
@@ -131,13 +127,8 @@ func availText(d availDoc) string {
 
 func newAvailSelectCmd(a *app) *cobra.Command {
 	o := &availScope{}
-	cmd := &cobra.Command{
-		Use:  "select NAME...",
-		Args: checkedNames(1, -1),
-		RunE: func(_ *cobra.Command, args []string) error { return runAvailSelect(a, o, args) },
-	}
-	o.add(a, cmd)
-	return cmd
+	return o.newCmd(a, "select NAME...",
+		func(args []string) error { return runAvailSelect(a, o, args) })
 }
 
 func runAvailSelect(a *app, o *availScope, names []string) error {
@@ -162,36 +153,22 @@ func runAvailSelect(a *app, o *availScope, names []string) error {
 
 // availChange returns a command that changes the marks of the names in its arguments.
 func availChange(
-	a *app, use string, names int, change func(*summarizer.Health, []string),
+	a *app, use string, change func(*summarizer.Health, []string),
 ) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Args: checkedNames(names, names)}
 	o := &availScope{}
-	o.add(a, cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	return o.newCmd(a, use, func(args []string) error {
 		_, file, err := o.open(a)
 		if err != nil {
 			return err
 		}
 		return file.Update(func(h *summarizer.Health) { change(h, args) })
-	}
-	return cmd
+	})
 }
 
 func newAvailMarkCmd(a *app) *cobra.Command {
 	var attempts int
-	cmd := &cobra.Command{
-		Use: "mark NAME quota|capacity|retry",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := between(2, 2)(cmd, args); err != nil {
-				return err
-			}
-			return checkedNames(1, 1)(cmd, args[:1])
-		},
-	}
 	o := &availScope{}
-	o.add(a, cmd)
-	cmd.Flags().IntVar(&attempts, "attempts", 1, "with retry: attempts in a turn, 1 to 100")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd := o.newCmd(a, "mark NAME quota|capacity|retry", func(args []string) error {
 		mark, err := markOf(args[0], args[1], attempts, a)
 		if err != nil {
 			return err
@@ -201,7 +178,14 @@ func newAvailMarkCmd(a *app) *cobra.Command {
 			return err
 		}
 		return file.Update(mark)
+	})
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := between(2, 2)(cmd, args); err != nil {
+			return err
+		}
+		return checkNames(args[0])
 	}
+	cmd.Flags().IntVar(&attempts, "attempts", 1, "with retry: attempts in a turn, 1 to 100")
 	return cmd
 }
 

@@ -15,11 +15,8 @@ import (
 )
 
 func newAvailCheckCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "check [NAME...]",
-		Args: checkedNames(0, -1),
-		RunE: func(_ *cobra.Command, args []string) error { return runAvailCheck(a, args) },
-	}
+	return namesOnly(a.newCmd("check [NAME...]",
+		func(args []string) error { return runAvailCheck(a, args) }))
 }
 
 type checkDoc struct {

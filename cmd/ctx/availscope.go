@@ -17,12 +17,15 @@ type availScope struct {
 	own            bool // it is not what the store shares; known once it is open
 }
 
-func (o *availScope) add(a *app, cmd *cobra.Command) {
+// newCmd returns a command with the flags, whose arguments are names, see app.newCmd.
+func (o *availScope) newCmd(a *app, use string, run runE) *cobra.Command {
+	cmd := namesOnly(a.newCmd(use, run))
 	o.cmd = cmd
 	cmd.Flags().StringVarP(&o.session, "session", "s", "", "what this session knows")
 	cmd.Flags().StringVar(&o.scope, "scope", "",
 		"what is known under a `NAME`; "+sharedScope+" is the store's")
 	a.completeFlag(cmd, "session", a.completeSessions())
+	return cmd
 }
 
 // open opens the store and the file of the scope.

@@ -28,11 +28,8 @@ type blameOptions struct {
 
 func newBlameCmd(a *app) *cobra.Command {
 	o := &blameOptions{}
-	cmd := &cobra.Command{
-		Use:  "blame FILE[:LINE[-LINE]]",
-		Args: between(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
-	}
+	cmd := a.newCmd("blame FILE[:LINE[-LINE]]",
+		func(args []string) error { return o.run(a, args[0]) })
 	f := cmd.Flags()
 	f.StringVarP(&o.session, "session", "s", "", "only this session")
 	f.BoolVar(&o.rewound, "rewound", false, "also edits that were rewound")

@@ -14,15 +14,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newBranchCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "branch fork|join|list|visible|tokens",
-	}
-	return group(cmd, newBranchForkCmd(a), newBranchJoinCmd(a), newBranchListCmd(a),
-		newBranchVisibleCmd(a),
-		newBranchTokensCmd(a))
-}
-
 type forkOptions struct {
 	ofSession
 	at, expect, invocation string
@@ -30,12 +21,8 @@ type forkOptions struct {
 
 func newBranchForkCmd(a *app) *cobra.Command {
 	o := &forkOptions{}
-	cmd := &cobra.Command{
-		Use:  "fork [-s SESSION] PARENT CHILD...",
-		Args: between(2, -1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "fork [-s SESSION] PARENT CHILD...",
+		func(args []string) error { return o.run(a, args[0], args[1:]) })
 	cmd.Flags().StringVar(&o.at, "at", "", "start independent lines after `REV`")
 	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless this entry is the tip")
 	cmd.Flags().StringVar(&o.invocation, "invocation", "",
@@ -76,12 +63,8 @@ type joinOptions struct {
 
 func newBranchJoinCmd(a *app) *cobra.Command {
 	o := &joinOptions{}
-	cmd := &cobra.Command{
-		Use:  "join [-s SESSION] PARENT CHILD...",
-		Args: between(2, -1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "join [-s SESSION] PARENT CHILD...",
+		func(args []string) error { return o.run(a, args[0], args[1:]) })
 	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless this entry is the tip")
 	return cmd
 }
@@ -110,12 +93,7 @@ func (o *joinOptions) run(a *app, parent string, children []string) error {
 
 func newBranchListCmd(a *app) *cobra.Command {
 	o := &ofSession{}
-	cmd := &cobra.Command{
-		Use:  "list [-s SESSION]",
-		Args: between(0, 0),
-	}
-	o.add(a, cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
+	return o.newCmd(a, "list [-s SESSION]", func([]string) error {
 		s, view, name, err := o.open(a)
 		if err != nil {
 			return err
@@ -146,8 +124,7 @@ func newBranchListCmd(a *app) *cobra.Command {
 		}
 		a.table(rows)
 		return nil
-	}
-	return cmd
+	})
 }
 
 type visibleOptions struct {
@@ -158,15 +135,7 @@ type visibleOptions struct {
 
 func newBranchVisibleCmd(a *app) *cobra.Command {
 	o := &visibleOptions{}
-	cmd := &cobra.Command{
-		Use:  "visible [-s SESSION] --reader BRANCH",
-		Args: between(0, 0),
-	}
-	o.add(a, cmd)
-	cmd.Flags().StringVar(&o.reader, "reader", history.MainBranch,
-		"the reader's branch or revision")
-	cmd.Flags().BoolVar(&o.all, "all", false, "print every kind of entry")
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd := o.newCmd(a, "visible [-s SESSION] --reader BRANCH", func([]string) error {
 		s, view, name, err := o.open(a)
 		if err != nil {
 			return err
@@ -179,18 +148,17 @@ func newBranchVisibleCmd(a *app) *cobra.Command {
 		return s.Clusters.Each(r, o.all, func(shown *history.Shown) error {
 			return errors.Join(a.c.Err(), a.printEntry(t, shown))
 		})
-	}
+	})
+	cmd.Flags().StringVar(&o.reader, "reader", history.MainBranch,
+		"the reader's branch or revision")
+	cmd.Flags().BoolVar(&o.all, "all", false, "print every kind of entry")
 	return cmd
 }
 
 func newBranchTokensCmd(a *app) *cobra.Command {
 	o := &ofSession{}
-	cmd := &cobra.Command{
-		Use: "tokens [-s SESSION] [BRANCH|REV]...",
-	}
-	o.add(a, cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return o.tokens(a, args) }
-	return cmd
+	return o.newCmd(a, "tokens [-s SESSION] [BRANCH|REV]...",
+		func(args []string) error { return o.tokens(a, args) })
 }
 
 func (o *ofSession) tokens(a *app, args []string) error {

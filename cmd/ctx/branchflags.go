@@ -23,6 +23,15 @@ type branchFlags struct {
 	argument bool
 }
 
+// newCmd returns a command with the flags, see app.newCmd. A session in its usage line may also
+// be an argument.
+func (f *branchFlags) newCmd(a *app, use string, run runE) *cobra.Command {
+	cmd := a.newCmd(use, run)
+	cmd.Args = argsOf(strings.Replace(use, " [SESSION]", "", 1))
+	f.add(a, cmd)
+	return cmd
+}
+
 func (f *branchFlags) add(a *app, cmd *cobra.Command) {
 	f.cmd = cmd
 	cmd.Flags().StringVarP(&f.session, "session", "s", "", "the session (default: that of HEAD)")
@@ -109,9 +118,9 @@ func (f *branchFlags) openTip(a *app) (b openBranch, err error) {
 	return b, err
 }
 
-// onBranch returns the RunE of a command that begins by opening the store and picking the branch.
+// onBranch returns the work of a command that begins by opening the store and picking the branch.
 func (f *branchFlags) onBranch(a *app, work func(b openBranch, args []string) error) runE {
-	return func(_ *cobra.Command, args []string) error {
+	return func(args []string) error {
 		b, err := f.open(a)
 		if err != nil {
 			return err
@@ -122,7 +131,7 @@ func (f *branchFlags) onBranch(a *app, work func(b openBranch, args []string) er
 
 // onTip is onBranch for a branch that must exist.
 func (f *branchFlags) onTip(a *app, work func(b openBranch, args []string) error) runE {
-	return func(_ *cobra.Command, args []string) error {
+	return func(args []string) error {
 		b, err := f.openTip(a)
 		if err != nil {
 			return err
@@ -157,11 +166,14 @@ type ofSession struct {
 	past    bool // a name of the past means that session, and no other one
 }
 
-func (o *ofSession) add(a *app, cmd *cobra.Command) {
+// newCmd returns a command with the flag, see app.newCmd.
+func (o *ofSession) newCmd(a *app, use string, run runE) *cobra.Command {
+	cmd := a.newCmd(use, run)
 	o.addWith(a, cmd, "the session (default: that of HEAD)")
+	return cmd
 }
 
-// addWith is add with another help text.
+// addWith adds the flag, with a help text.
 func (o *ofSession) addWith(a *app, cmd *cobra.Command, usage string) {
 	o.cmd = cmd
 	cmd.Flags().StringVarP(&o.session, "session", "s", "", usage)

@@ -31,12 +31,7 @@ type briefOptions struct {
 
 func newBriefCmd(a *app) *cobra.Command {
 	o := &briefOptions{}
-	cmd := &cobra.Command{
-		Use:  "brief [SESSION] [--budget N]",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return o.run(a) },
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "brief [SESSION] [--budget N]", func([]string) error { return o.run(a) })
 	cmd.Flags().IntVar(&o.budget, "budget", defaultBrief, "print at most `N` tokens")
 	cmd.Flags().BoolVar(&o.project, "project", false, "print the newest sessions of the project")
 	cmd.Flags().StringVar(&o.format, "format", textFormat, "the form: text or gemini-snapshot")

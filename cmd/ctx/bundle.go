@@ -9,29 +9,26 @@ import (
 
 func newBundleCmd(a *app) *cobra.Command {
 	var restore bool
-	cmd := &cobra.Command{
-		Use:  "bundle FILE | --restore FILE [DIR]",
-		Args: either(&restore, between(1, 2), between(1, 1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if restore {
-				return unbundle(a, args)
-			}
-			if args[0] == "-" {
-				return usagef("a bundle is a file: - names none")
-			}
-			s, err := a.openStore()
-			if err != nil {
-				return err
-			}
-			show, done := a.progress()
-			r, err := bundle.Write(a.c, s.Opened, a.path(args[0]), show)
-			done()
-			if err != nil {
-				return err
-			}
-			return printBundle(a, r, a.path(args[0]))
-		},
-	}
+	cmd := a.newCmd("bundle FILE | --restore FILE [DIR]", func(args []string) error {
+		if restore {
+			return unbundle(a, args)
+		}
+		if args[0] == "-" {
+			return usagef("a bundle is a file: - names none")
+		}
+		s, err := a.openStore()
+		if err != nil {
+			return err
+		}
+		show, done := a.progress()
+		r, err := bundle.Write(a.c, s.Opened, a.path(args[0]), show)
+		done()
+		if err != nil {
+			return err
+		}
+		return printBundle(a, r, a.path(args[0]))
+	})
+	cmd.Args = either(&restore, between(1, 2), between(1, 1))
 	cmd.Flags().BoolVar(&restore, "restore", false, "make a store from FILE instead")
 	return cmd
 }

@@ -20,16 +20,8 @@ type catOptions struct {
 
 func newCatFileCmd(a *app) *cobra.Command {
 	var o catOptions
-	cmd := &cobra.Command{
-		Use: "cat-file (-t | -s | -e | -p) REV | --batch | --batch-check",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if o.batch || o.batchCheck {
-				return between(0, 0)(cmd, args)
-			}
-			return between(1, 1)(cmd, args)
-		},
-		ValidArgsFunction: a.completeRevs(),
-		RunE: func(_ *cobra.Command, args []string) error {
+	cmd := a.newCmd("cat-file (-t | -s | -e | -p) REV | --batch | --batch-check",
+		func(args []string) error {
 			switch chosen := o.chosen(); {
 			case chosen == 0:
 				return usagef("cat-file needs one of -t, -s, -e, -p, --batch and --batch-check")
@@ -40,8 +32,14 @@ func newCatFileCmd(a *app) *cobra.Command {
 				return catBatch(a, o.batch)
 			}
 			return catOne(a, args[0], o)
-		},
+		})
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if o.batch || o.batchCheck {
+			return between(0, 0)(cmd, args)
+		}
+		return between(1, 1)(cmd, args)
 	}
+	cmd.ValidArgsFunction = a.completeRevs()
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.BoolVarP(&o.kind, "type", "t", false, "print the kind of the object")

@@ -34,13 +34,9 @@ type compactOptions struct {
 
 func newCompactCmd(a *app) *cobra.Command {
 	o := &compactOptions{}
-	cmd := &cobra.Command{
-		Use: "compact [-s SESSION | --all] [--focus TEXT] [--redo ID | --revert ID] | --begin | " +
-			"--commit FILE",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return o.run(a) },
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a,
+		"compact [-s SESSION | --all] [--focus TEXT] [--redo ID | --revert ID] | --begin | "+
+			"--commit FILE", func([]string) error { return o.run(a) })
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "compact every branch of every session")
 	f.StringVar(&o.strategy, "strategy", "", "union-find or flat (default: compact.strategy)")

@@ -7,38 +7,27 @@ import (
 )
 
 func newConfigCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "config",
-		RunE: func(*cobra.Command, []string) error { return runConfigList(a, true) },
-	}
+	cmd := a.newCmd("config", func([]string) error { return runConfigList(a, true) })
 	return group(cmd, newConfigListCmd(a), newConfigGetCmd(a), newConfigSetCmd(a))
 }
 
 func newConfigListCmd(a *app) *cobra.Command {
 	var origin bool
-	cmd := &cobra.Command{
-		Use:  "list",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return runConfigList(a, origin) },
-	}
+	cmd := a.newCmd("list", func([]string) error { return runConfigList(a, origin) })
 	cmd.Flags().BoolVar(&origin, "show-origin", false, "show where each setting is set")
 	return cmd
 }
 
 func newConfigGetCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "get KEY",
-		Args: between(1, 1),
-
-		ValidArgsFunction: a.completeSettings(),
-		RunE: a.onStore(func(s *session.Store, args []string) error {
-			setting, err := s.Clusters.Setting(args[0])
-			if err != nil {
-				return err
-			}
-			return a.result(fields(setting), "%s", oneLine(setting.Value))
-		}),
-	}
+	cmd := a.newCmd("get KEY", a.onStore(func(s *session.Store, args []string) error {
+		setting, err := s.Clusters.Setting(args[0])
+		if err != nil {
+			return err
+		}
+		return a.result(fields(setting), "%s", oneLine(setting.Value))
+	}))
+	cmd.ValidArgsFunction = a.completeSettings()
+	return cmd
 }
 
 func runConfigList(a *app, origin bool) error {

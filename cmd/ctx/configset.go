@@ -12,11 +12,8 @@ import (
 
 func newConfigSetCmd(a *app) *cobra.Command {
 	var user bool
-	cmd := &cobra.Command{
-		Use:               "set [--user] KEY VALUE",
-		Args:              between(2, 2),
-		ValidArgsFunction: a.completeSettings(),
-		RunE: a.onStore(func(s *session.Store, args []string) error {
+	cmd := a.newCmd("set [--user] KEY VALUE",
+		a.onStore(func(s *session.Store, args []string) error {
 			key, value := args[0], args[1]
 			switch {
 			case !strings.HasPrefix(key, "remote."):
@@ -39,8 +36,8 @@ func newConfigSetCmd(a *app) *cobra.Command {
 			}
 			return a.result(fields("key", key, "value", value), "%s=%s", oneLine(key),
 				oneLine(value))
-		}),
-	}
+		}))
+	cmd.ValidArgsFunction = a.completeSettings()
 	cmd.Flags().BoolVar(&user, "user", false, "set it in your own config file")
 	return cmd
 }

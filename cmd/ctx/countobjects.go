@@ -10,17 +10,13 @@ import (
 )
 
 func newCountObjectsCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "count-objects",
-		Args: between(0, 0),
-		RunE: a.onStore(func(s *session.Store, _ []string) error {
-			c, err := storedir.Count(s.Opened)
-			if err != nil {
-				return err
-			}
-			return printCounts(a, c)
-		}),
-	}
+	return a.newCmd("count-objects", a.onStore(func(s *session.Store, _ []string) error {
+		c, err := storedir.Count(s.Opened)
+		if err != nil {
+			return err
+		}
+		return printCounts(a, c)
+	}))
 }
 
 func printCounts(a *app, c storedir.Counts) error {

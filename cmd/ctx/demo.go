@@ -17,11 +17,7 @@ var demoConversation []byte
 
 func newDemoCmd(a *app) *cobra.Command {
 	var keep bool
-	cmd := &cobra.Command{
-		Use:  "demo",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return runDemo(a, keep) },
-	}
+	cmd := a.newCmd("demo", func([]string) error { return runDemo(a, keep) })
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the directory")
 	return cmd
 }

@@ -9,22 +9,18 @@ import (
 
 func newDestroyCmd(a *app) *cobra.Command {
 	var force bool
-	cmd := &cobra.Command{
-		Use:  "destroy [--force]",
-		Args: between(0, 0),
-		RunE: a.onStore(func(s *session.Store, _ []string) error {
-			if !force {
-				if err := a.confirm("remove the store %q with everything in it",
-					s.Dir); err != nil {
-					return err
-				}
-			}
-			if err := storedir.Destroy(a.c, s.Opened); err != nil {
+	cmd := a.newCmd("destroy [--force]", a.onStore(func(s *session.Store, _ []string) error {
+		if !force {
+			if err := a.confirm("remove the store %q with everything in it",
+				s.Dir); err != nil {
 				return err
 			}
-			return a.pathResult(fields("path", s.Dir), s.Dir)
-		}),
-	}
+		}
+		if err := storedir.Destroy(a.c, s.Opened); err != nil {
+			return err
+		}
+		return a.pathResult(fields("path", s.Dir), s.Dir)
+	}))
 	cmd.Flags().BoolVar(&force, "force", false, "do not ask")
 	return cmd
 }

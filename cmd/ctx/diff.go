@@ -34,17 +34,13 @@ const (
 
 func newDiffCmd(a *app) *cobra.Command {
 	o := &diffOptions{}
-	cmd := &cobra.Command{
-		Use:  "diff [-s SESSION] FROM [TO]",
-		Args: between(1, 2),
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "diff [-s SESSION] FROM [TO]",
+		o.onTip(a, func(b openBranch, args []string) error { return o.run(a, b, args) }))
 	f := cmd.Flags()
 	f.StringVar(&o.part, "part", diffContext, "compare the context, the forest or the brief")
 	f.IntVar(&o.budget, "budget", 0, "at most `N` tokens of context or brief")
 	f.IntVarP(&o.context, "unified", "U", 3, "`N` equal lines around each difference")
 	a.completeWords(cmd, "part", diffContext, diffForest, diffBrief)
-	cmd.RunE = o.onTip(a, func(b openBranch, args []string) error { return o.run(a, b, args) })
 	return cmd
 }
 

@@ -17,22 +17,18 @@ import (
 )
 
 func newDoctorCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "doctor [AGENT]",
-		Args: between(0, 1),
-		ValidArgsFunction: func(_ *cobra.Command, args []string,
-			_ string) (names []string, _ cobra.ShellCompDirective) {
-			for _, agent := range hooks.Agents() {
-				if len(args) == 0 {
-					names = append(names, agent.Name)
-				}
+	cmd := a.newCmd("doctor [AGENT]",
+		func(args []string) error { return runDoctor(a, strings.Join(args, "")) })
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string,
+		_ string) (names []string, _ cobra.ShellCompDirective) {
+		for _, agent := range hooks.Agents() {
+			if len(args) == 0 {
+				names = append(names, agent.Name)
 			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			return runDoctor(a, strings.Join(args, ""))
-		},
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
+	return cmd
 }
 
 type linkDoc struct {

@@ -14,14 +14,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
-func newEpochCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "epoch observe|preview|show|guard",
-	}
-	return group(cmd, newEpochObserveCmd(a), newEpochPreviewCmd(a), newEpochShowCmd(a),
-		newEpochGuardCmd(a))
-}
-
 type observeOptions struct {
 	branchFlags
 	expect  string
@@ -29,24 +21,15 @@ type observeOptions struct {
 }
 
 func newEpochObserveCmd(a *app) *cobra.Command {
-	o := &observeOptions{}
-	cmd := o.command(a, "observe")
-	return cmd
+	return (&observeOptions{}).command(a, "observe [-s SESSION] [FILE]")
 }
 
 func newEpochPreviewCmd(a *app) *cobra.Command {
-	o := &observeOptions{preview: true}
-	cmd := o.command(a, "preview")
-	return cmd
+	return (&observeOptions{preview: true}).command(a, "preview [-s SESSION] [FILE]")
 }
 
-func (o *observeOptions) command(a *app, name string) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  name + " [-s SESSION] [FILE]",
-		Args: between(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "-")[0]) },
-	}
-	o.add(a, cmd)
+func (o *observeOptions) command(a *app, use string) *cobra.Command {
+	cmd := o.newCmd(a, use, func(args []string) error { return o.run(a, append(args, "-")[0]) })
 	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless this entry is the tip")
 	return cmd
 }

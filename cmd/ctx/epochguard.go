@@ -12,33 +12,29 @@ import (
 const maxGuarded = 256 << 20
 
 func newEpochGuardCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "guard [FILE]",
-		Args: between(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := a.readText(append(args, "-")[0], maxGuarded)
-			if err != nil {
-				return fmt.Errorf("cannot read the messages: %w", err)
-			}
-			if len(b) > maxGuarded {
-				return usagef("messages of more than %d bytes", maxGuarded)
-			}
-			messages, err := epoch.ReadMessages(b)
-			if err != nil {
-				return err
-			}
-			open, at := epoch.Split(messages)
-			if a.json {
-				return a.printGuard(open, at)
-			}
-			if len(open) > 0 {
-				return fmt.Errorf(
-					"no update may follow message %d: it would separate a tool call from its "+
-						"result: %s", at, epoch.Open(open))
-			}
-			return nil
-		},
-	}
+	return a.newCmd("guard [FILE]", func(args []string) error {
+		b, err := a.readText(append(args, "-")[0], maxGuarded)
+		if err != nil {
+			return fmt.Errorf("cannot read the messages: %w", err)
+		}
+		if len(b) > maxGuarded {
+			return usagef("messages of more than %d bytes", maxGuarded)
+		}
+		messages, err := epoch.ReadMessages(b)
+		if err != nil {
+			return err
+		}
+		open, at := epoch.Split(messages)
+		if a.json {
+			return a.printGuard(open, at)
+		}
+		if len(open) > 0 {
+			return fmt.Errorf(
+				"no update may follow message %d: it would separate a tool call from its "+
+					"result: %s", at, epoch.Open(open))
+		}
+		return nil
+	})
 }
 
 // printGuard prints the number of messages before the place of the update, and the calls that wait

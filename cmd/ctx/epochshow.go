@@ -23,11 +23,8 @@ func newEpochShowCmd(a *app) *cobra.Command {
 		branchFlags
 		at string
 	}
-	cmd := &cobra.Command{
-		Use:               "show [-s SESSION] [--at REV]",
-		Args:              between(0, 0),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
+	cmd := o.newCmd(a, "show [-s SESSION] [--at REV]",
+		a.onView(func(s *session.Store, view *refs.View, _ []string) error {
 			var tip format.ID
 			if o.at == "" {
 				_, _, value, err := o.tip(s, view)
@@ -61,9 +58,8 @@ func newEpochShowCmd(a *app) *cobra.Command {
 				err = unreadable(shown)
 			}
 			return err
-		}),
-	}
-	o.add(a, cmd)
+		}))
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.Flags().StringVar(&o.at, "at", "", "print what was current at the entry `REV`")
 	return cmd
 }

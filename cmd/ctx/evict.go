@@ -11,10 +11,8 @@ import (
 )
 
 func newEvictCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "evict ID",
-		Args: between(1, 1),
-		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
+	return a.newCmd("evict ID",
+		a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			id, err := resolve(s, view, args[0])
 			if err != nil {
 				return err
@@ -27,6 +25,5 @@ func newEvictCmd(a *app) *cobra.Command {
 				return err
 			}
 			return a.result(fields(done), "%v", done.Tombstone)
-		}),
-	}
+		}))
 }

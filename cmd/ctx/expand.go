@@ -16,15 +16,7 @@ import (
 func newExpandCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	var reader string
-	cmd := &cobra.Command{
-		Use:               "expand ID...",
-		Args:              between(1, -1),
-		ValidArgsFunction: a.completeRevs(),
-	}
-	o.add(a, cmd)
-	cmd.Flags().StringVar(&reader, "reader", "",
-		"print only what a reader in `BRANCH`, or at a revision, may see")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd := o.newCmd(a, "expand ID...", func(args []string) error {
 		if err := o.check(); err != nil {
 			return err
 		}
@@ -57,7 +49,9 @@ func newExpandCmd(a *app) *cobra.Command {
 			}
 		}
 		return nil
-	}
+	})
+	cmd.Flags().StringVar(&reader, "reader", "",
+		"print only what a reader in `BRANCH`, or at a revision, may see")
 	return cmd
 }
 

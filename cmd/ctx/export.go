@@ -92,12 +92,7 @@ type exportOptions struct {
 
 func newExportCmd(a *app) *cobra.Command {
 	o := &exportOptions{a: a}
-	cmd := &cobra.Command{
-		Use:  "export [SESSION] --format FORMAT",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return o.run(a) },
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "export [SESSION] --format FORMAT", func([]string) error { return o.run(a) })
 	cmd.Flags().StringVar(&o.format, "format", "", "the format: "+strings.Join(exportNames(), ", "))
 	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`, once it is complete")
 	for _, f := range exportFormats() {

@@ -15,21 +15,18 @@ const maxError = 1 << 20
 
 func newFixCmd(a *app) *cobra.Command {
 	o := &outcomeOptions{}
-	cmd := &cobra.Command{
-		Use:  "fix TEXT | -",
-		Args: between(1, -1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			text := strings.Join(args, " ")
-			if text == "-" {
-				b, err := a.readText("-", maxError)
-				if err != nil {
-					return err
-				}
-				text = string(b)
+	cmd := a.newCmd("fix TEXT | -", func(args []string) error {
+		text := strings.Join(args, " ")
+		if text == "-" {
+			b, err := a.readText("-", maxError)
+			if err != nil {
+				return err
 			}
-			return o.fix(a, text)
-		},
-	}
+			text = string(b)
+		}
+		return o.fix(a, text)
+	})
+	cmd.Args = between(1, -1)
 	o.flags(a, cmd, 3)
 	return cmd
 }

@@ -17,10 +17,9 @@ import (
 
 func newForestCmd(a *app) *cobra.Command {
 	var at, form, of string
-	cmd := &cobra.Command{
-		Use:  "forest [--at OPERATION | --of STORE] [--format union-find-json]",
-		Args: between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+	var cmd *cobra.Command
+	cmd = a.newCmd("forest [--at OPERATION | --of STORE] [--format union-find-json]",
+		func([]string) error {
 			if form != "" && form != unionFindForm {
 				return usagef("unknown format %q: the only format is %s", form, unionFindForm)
 			}
@@ -52,8 +51,7 @@ func newForestCmd(a *app) *cobra.Command {
 				return err
 			}
 			return printClusters(a, s, list)
-		},
-	}
+		})
 	cmd.Flags().StringVar(&at, "at", "", "list the clusters after `OPERATION`")
 	cmd.Flags().StringVar(&of, "of", "", "list the clusters that `STORE` shares")
 	cmd.Flags().StringVar(&form, "format", "",

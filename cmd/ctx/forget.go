@@ -36,15 +36,12 @@ type forgetOptions struct {
 
 func newForgetCmd(a *app) *cobra.Command {
 	o := &forgetOptions{}
-	cmd := &cobra.Command{
-		Use:               "forget (ID... | --text STRING | --rule CLASS) [--dry-run] [--force] [--remote]",
-		Args:              between(0, -1),
-		ValidArgsFunction: a.completeRevs(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.cmd = cmd
-			return o.run(a, args)
-		},
-	}
+	cmd := a.newCmd(
+		"forget (ID... | --text STRING | --rule CLASS) [--dry-run] [--force] [--remote]",
+		func(args []string) error { return o.run(a, args) })
+	o.cmd = cmd
+	cmd.Args = between(0, -1)
+	cmd.ValidArgsFunction = a.completeRevs()
 	f := cmd.Flags()
 	f.StringVar(&o.text, "text", "", "erase bodies with `STRING`; - is standard input")
 	f.StringVar(&o.rule, "rule", "", "erase bodies with a secret of `CLASS`, or all")

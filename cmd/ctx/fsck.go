@@ -12,30 +12,26 @@ import (
 
 func newFsckCmd(a *app) *cobra.Command {
 	o := &repairOptions{}
-	cmd := &cobra.Command{
-		Use:  "fsck [--repair [--dry-run] [--copy DIR] [--new-key]]",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			if o.repair {
-				return o.run(a)
-			}
-			s, err := a.openStore()
-			if err != nil {
-				return err
-			}
-			s.History.Warn = nil // the report names all damage
-			show, done := a.progress()
-			r, err := fsck.Run(a.c, s.Opened, fsck.Options{Progress: show})
-			done()
-			if err != nil {
-				return err
-			}
-			return printFsck(a, r)
-		},
-	}
+	cmd := a.newCmd("fsck [--repair [--dry-run] [--copy DIR] [--new-key]]", func([]string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		if o.repair {
+			return o.run(a)
+		}
+		s, err := a.openStore()
+		if err != nil {
+			return err
+		}
+		s.History.Warn = nil // the report names all damage
+		show, done := a.progress()
+		r, err := fsck.Run(a.c, s.Opened, fsck.Options{Progress: show})
+		done()
+		if err != nil {
+			return err
+		}
+		return printFsck(a, r)
+	})
 	o.add(cmd)
 	return cmd
 }
@@ -60,20 +56,16 @@ func printFsck(a *app, r fsck.Report) error {
 
 func newRebuildCmd(a *app) *cobra.Command {
 	var o rebuild.Options
-	cmd := &cobra.Command{
-		Use:  "rebuild [--dry-run]",
-		Args: between(0, 0),
-		RunE: a.onStore(func(s *session.Store, _ []string) error {
-			show, done := a.progress()
-			o.Progress = show
-			r, err := rebuild.Run(a.c, s.Opened, o)
-			done()
-			if err != nil {
-				return err
-			}
-			return printRebuild(a, r)
-		}),
-	}
+	cmd := a.newCmd("rebuild [--dry-run]", a.onStore(func(s *session.Store, _ []string) error {
+		show, done := a.progress()
+		o.Progress = show
+		r, err := rebuild.Run(a.c, s.Opened, o)
+		done()
+		if err != nil {
+			return err
+		}
+		return printRebuild(a, r)
+	}))
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "compare and count, and change nothing")
 	return cmd
 }

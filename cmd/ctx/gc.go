@@ -11,10 +11,8 @@ import (
 
 func newGCCmd(a *app) *cobra.Command {
 	var o gc.Options
-	cmd := &cobra.Command{
-		Use:  "gc [--auto] [--best] [--dry-run]",
-		Args: between(0, 0),
-		RunE: a.onStore(func(s *session.Store, _ []string) error {
+	cmd := a.newCmd("gc [--auto] [--best] [--dry-run]",
+		a.onStore(func(s *session.Store, _ []string) error {
 			show, done := a.progress()
 			o.Progress = show
 			r, err := gc.Run(a.c, s.Opened, o)
@@ -26,8 +24,7 @@ func newGCCmd(a *app) *cobra.Command {
 				a.tidyCopies(s)
 			}
 			return printGC(a, r, o.DryRun)
-		}),
-	}
+		}))
 	cmd.Flags().BoolVar(&o.Auto, "auto", false, "do nothing unless there is much to do")
 	cmd.Flags().BoolVar(&o.Best, "best", false, "pack all objects again, as small as possible")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "print what would be done, and change nothing")

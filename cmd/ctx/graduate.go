@@ -6,18 +6,12 @@ import (
 
 func newGraduateCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
-	cmd := &cobra.Command{
-		Use:  "graduate [-s SESSION]",
-		Args: between(0, 0),
-	}
-	o.add(a, cmd)
-	cmd.RunE = o.onTip(a, func(b openBranch, _ []string) error {
+	return o.newCmd(a, "graduate [-s SESSION]", o.onTip(a, func(b openBranch, _ []string) error {
 		done, err := b.s.Conversation.Graduate(a.c, b.name, b.branch)
 		if err != nil {
 			return err
 		}
 		return a.result(fields(done), "graduated %d, merged %d, %s",
 			done.Graduated, done.Merged, plural(done.Roots, "cluster", "clusters"))
-	})
-	return cmd
+	}))
 }

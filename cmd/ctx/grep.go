@@ -21,16 +21,13 @@ type grepOptions struct {
 
 func newGrepCmd(a *app) *cobra.Command {
 	o := &grepOptions{}
-	cmd := &cobra.Command{
-		Use: "grep PATTERN",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if slices.ContainsFunc(a.overrides, isNoSetting) {
-				return withHint(usagef("-c is --config, which needs KEY=VALUE"),
-					"`ctx grep --json PATTERN | wc -l` counts lines")
-			}
-			return between(1, 1)(cmd, args)
-		},
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
+	cmd := a.newCmd("grep PATTERN", func(args []string) error { return o.run(a, args[0]) })
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if slices.ContainsFunc(a.overrides, isNoSetting) {
+			return withHint(usagef("-c is --config, which needs KEY=VALUE"),
+				"`ctx grep --json PATTERN | wc -l` counts lines")
+		}
+		return between(1, 1)(cmd, args)
 	}
 	o.flags(a, cmd)
 	f := cmd.Flags()

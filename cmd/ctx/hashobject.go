@@ -15,18 +15,16 @@ import (
 
 func newHashObjectCmd(a *app) *cobra.Command {
 	var write, stdin bool
-	cmd := &cobra.Command{
-		Use: "hash-object [-w] [--stdin | FILE...]",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if stdin {
-				args = append([]string{"-"}, args...)
-			}
-			if len(args) == 0 {
-				return usagef("nothing to hash: name files, or give --stdin")
-			}
-			return hashObjects(a, args, write)
-		},
-	}
+	cmd := a.newCmd("hash-object [-w] [--stdin | FILE...]", func(args []string) error {
+		if stdin {
+			args = append([]string{"-"}, args...)
+		}
+		if len(args) == 0 {
+			return usagef("nothing to hash: name files, or give --stdin")
+		}
+		return hashObjects(a, args, write)
+	})
+	cmd.Args = between(0, -1)
 	cmd.Flags().BoolVarP(&write, "write", "w", false, "store the blobs")
 	cmd.Flags().BoolVar(&stdin, "stdin", false, "hash standard input first")
 	return cmd

@@ -12,23 +12,16 @@ import (
 )
 
 func newHookCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "hook AGENT",
-	}
-	var subs []*cobra.Command
+	cmd := group(a.newCmd("hook AGENT", nil))
 	for _, agent := range hooks.Agents() {
-		subs = append(subs, &cobra.Command{
-			Use:  agent.Name + " [EVENT]",
-			Args: between(0, 1),
-			RunE: func(_ *cobra.Command, args []string) error {
-				if len(args) > 0 {
-					agent.Event = args[0]
-				}
-				return runHook(a, &agent)
-			},
-		})
+		cmd.AddCommand(a.newCmd(agent.Name+" [EVENT]", func(args []string) error {
+			if len(args) > 0 {
+				agent.Event = args[0]
+			}
+			return runHook(a, &agent)
+		}))
 	}
-	return group(cmd, subs...)
+	return cmd
 }
 
 // isHook reports whether a command is a hook or a part of one.

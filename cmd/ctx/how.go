@@ -42,30 +42,26 @@ func (o *outcomeOptions) places(a *app) ([]place, error) {
 
 func newHowCmd(a *app) *cobra.Command {
 	o := &outcomeOptions{}
-	cmd := &cobra.Command{
-		Use:  "how WORDS...",
-		Args: between(1, -1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			places, err := o.places(a)
-			if err != nil {
+	cmd := a.newCmd("how WORDS...", func(args []string) error {
+		places, err := o.places(a)
+		if err != nil {
+			return err
+		}
+		list, err := ofAll(a, places, func(p *place) ([]find.Ran, error) {
+			return p.s.Recall.How(p.view, strings.Join(args, " "), o.session, o.limit)
+		}, find.CompareRan)
+		if err != nil {
+			return err
+		}
+		list = newest(list, o.limit)
+		for _, one := range list {
+			a.enter(one.place)
+			if err := a.printRan(&one.T, one.place); err != nil {
 				return err
 			}
-			list, err := ofAll(a, places, func(p *place) ([]find.Ran, error) {
-				return p.s.Recall.How(p.view, strings.Join(args, " "), o.session, o.limit)
-			}, find.CompareRan)
-			if err != nil {
-				return err
-			}
-			list = newest(list, o.limit)
-			for _, one := range list {
-				a.enter(one.place)
-				if err := a.printRan(&one.T, one.place); err != nil {
-					return err
-				}
-			}
-			return a.foundOr(len(list) > 0, "no command that worked has these words")
-		},
-	}
+		}
+		return a.foundOr(len(list) > 0, "no command that worked has these words")
+	})
 	o.flags(a, cmd, 5)
 	return cmd
 }

@@ -24,9 +24,8 @@ func newImportCmd(a *app) *cobra.Command {
 	var all, everywhere, dryRun, force bool
 	var paths []string
 	o := &ofSession{whole: true}
-	cmd := &cobra.Command{
-		Use: "import --all | --everywhere | FILE... | AGENT FILE...",
-		RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := a.newCmd("import --all | --everywhere | FILE... | AGENT FILE...",
+		func(args []string) error {
 			switch {
 			case (all || everywhere) && len(args) > 0:
 				return usagef("--all and --everywhere find the transcripts: give no FILE")
@@ -52,8 +51,7 @@ func newImportCmd(a *app) *cobra.Command {
 			}
 			return withHint(usagef("ctx import needs a FILE, the name of an agent, or --all"),
 				"`ctx import --all` brings what agents have of this project")
-		},
-	}
+		})
 	cmd.Flags().BoolVar(&all, "all", false, "import every transcript of this project")
 	cmd.Flags().StringArrayVar(&paths, "path", nil,
 		"with --all: the sessions of `DIR`; may be given again")

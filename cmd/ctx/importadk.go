@@ -10,25 +10,21 @@ import (
 func newImportADKCmd(a *app) *cobra.Command {
 	o := &ofSession{whole: true}
 	var unit string
-	cmd := &cobra.Command{
-		Use:  adkEvents + " FILE...",
-		Args: between(1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
-				return err
+	cmd := a.newCmd(adkEvents+" FILE...", func(args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		u := adk.Detect
+		if o.cmd.Flags().Changed("time-unit") {
+			var err error
+			if u, err = adk.ParseUnit(unit); err != nil {
+				return usagef("bad --time-unit: %.80q: %v", unit, err)
 			}
-			u := adk.Detect
-			if cmd.Flags().Changed("time-unit") {
-				var err error
-				if u, err = adk.ParseUnit(unit); err != nil {
-					return usagef("bad --time-unit: %.80q: %v", unit, err)
-				}
-			}
-			return importEach(a, args, func(s *session.Store, file string) (importedFile, error) {
-				return importADK(a, s, o.session, u, file)
-			})
-		},
-	}
+		}
+		return importEach(a, args, func(s *session.Store, file string) (importedFile, error) {
+			return importADK(a, s, o.session, u, file)
+		})
+	})
 	o.addWith(a, cmd, "the session (default: that of the events)")
 	cmd.Flags().StringVar(&unit, "time-unit", "",
 		"the unit: py (seconds) or js (milliseconds) (default: by size)")

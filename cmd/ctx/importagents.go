@@ -11,23 +11,19 @@ import (
 // newImportFormCmd returns the command that imports the transcripts of one agent.
 func newImportFormCmd(a *app, f *catalog.Agent) *cobra.Command {
 	o := &ofSession{whole: true}
-	cmd := &cobra.Command{
-		Use:  f.Name + " FILE...",
-		Args: between(1, -1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			q := a.asker()
-			args, listed, _, err := a.withoutDatabases(q, f.Order(args, a.path), f)
-			if err != nil {
-				return err
-			}
-			l := &linker{ahead: readAhead{files: args, named: o.session, listed: listed, asker: q,
-				agent: func(string) *catalog.Agent { return f }}}
-			return importFiles(a, args, l.importNext(a), l)
-		},
-	}
+	cmd := a.newCmd(f.Name+" FILE...", func(args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		q := a.asker()
+		args, listed, _, err := a.withoutDatabases(q, f.Order(args, a.path), f)
+		if err != nil {
+			return err
+		}
+		l := &linker{ahead: readAhead{files: args, named: o.session, listed: listed, asker: q,
+			agent: func(string) *catalog.Agent { return f }}}
+		return importFiles(a, args, l.importNext(a), l)
+	})
 	o.addWith(a, cmd, "the session (default: the transcript's own id)")
 	return cmd
 }

@@ -15,34 +15,31 @@ const entireName = "entire"
 
 func newImportEntireCmd(a *app) *cobra.Command {
 	var dryRun bool
-	cmd := &cobra.Command{
-		Use:  entireName + " [REF]",
-		Args: between(0, 1),
-		RunE: func(_ *cobra.Command, refs []string) error {
-			s, err := a.openStore()
-			if err != nil {
+	cmd := a.newCmd(entireName+" [REF]", func(refs []string) error {
+		s, err := a.openStore()
+		if err != nil {
+			return err
+		}
+		dir := a.projectDir(s)
+		if len(refs) == 0 {
+			if refs, err = catalog.EntireRefs(a.c, dir); err != nil {
 				return err
 			}
-			dir := a.projectDir(s)
-			if len(refs) == 0 {
-				if refs, err = catalog.EntireRefs(a.c, dir); err != nil {
-					return err
-				}
-			}
-			list, err := a.checkpoints(dir, refs)
-			if err == nil && len(list) == 0 {
-				err = withHint(notFound("a checkpoint of Entire: %q", dir),
-					"`git fetch REMOTE entire/checkpoints/v1:entire/checkpoints/v1` brings them")
-			}
-			if err != nil {
-				return err
-			}
-			if list, err = a.withoutRemoved(s, list); err != nil {
-				return err
-			}
-			return importFound(a, list, a.asker(), dryRun)
-		},
-	}
+		}
+		list, err := a.checkpoints(dir, refs)
+		if err == nil && len(list) == 0 {
+			err = withHint(notFound("a checkpoint of Entire: %q", dir),
+				"`git fetch REMOTE entire/checkpoints/v1:entire/checkpoints/v1` brings them")
+		}
+		if err != nil {
+			return err
+		}
+		if list, err = a.withoutRemoved(s, list); err != nil {
+			return err
+		}
+		return importFound(a, list, a.asker(), dryRun)
+	})
+	cmd.Args = between(0, 1)
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "list the transcripts, and import nothing")
 	return cmd
 }

@@ -14,18 +14,14 @@ import (
 
 func newImportUnionFindCmd(a *app) *cobra.Command {
 	o := &ofSession{whole: true}
-	cmd := &cobra.Command{
-		Use:  "union-find-json FILE...",
-		Args: between(1, -1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			return importEach(a, args, func(s *session.Store, file string) (importedFile, error) {
-				return importForest(a, s, o.session, file)
-			})
-		},
-	}
+	cmd := a.newCmd("union-find-json FILE...", func(args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		return importEach(a, args, func(s *session.Store, file string) (importedFile, error) {
+			return importForest(a, s, o.session, file)
+		})
+	})
 	o.addWith(a, cmd, "the session (default: union-find- and digits of the store's id)")
 	return cmd
 }

@@ -13,15 +13,11 @@ import (
 )
 
 func newImportHTMLCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "html FILE...",
-		Args: between(1, -1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return importEach(a, args, func(s *session.Store, file string) (importedFile, error) {
-				return importPage(a, s, file)
-			})
-		},
-	}
+	return a.newCmd("html FILE...", func(args []string) error {
+		return importEach(a, args, func(s *session.Store, file string) (importedFile, error) {
+			return importPage(a, s, file)
+		})
+	})
 }
 
 // maxPage is the most bytes of a page that is read.

@@ -12,32 +12,28 @@ import (
 
 func newInitCmd(a *app) *cobra.Command {
 	newID := false
-	cmd := &cobra.Command{
-		Use:  "init [DIR]",
-		Args: between(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			a.watchInterrupts()
-			if newID {
-				return a.newID(args)
+	cmd := a.newCmd("init [DIR]", func(args []string) error {
+		a.watchInterrupts()
+		if newID {
+			return a.newID(args)
+		}
+		if len(args) > 0 {
+			if err := os.MkdirAll(a.path(args[0]), 0o777); err != nil {
+				return fmt.Errorf("cannot make a store: %w", err)
 			}
-			if len(args) > 0 {
-				if err := os.MkdirAll(a.path(args[0]), 0o777); err != nil {
-					return fmt.Errorf("cannot make a store: %w", err)
-				}
-			}
-			r, created, err := repo.Init(a.env(), a.project(args))
-			if err != nil {
-				return err
-			}
-			a.opened = append(a.opened, r)
-			if a.json {
-				return a.answer("path", r.Dir, "id", r.ID, "created", created)
-			}
-			a.pathLine(r.Dir)
-			a.placed(r, a.project(args), created)
-			return nil
-		},
-	}
+		}
+		r, created, err := repo.Init(a.env(), a.project(args))
+		if err != nil {
+			return err
+		}
+		a.opened = append(a.opened, r)
+		if a.json {
+			return a.answer("path", r.Dir, "id", r.ID, "created", created)
+		}
+		a.pathLine(r.Dir)
+		a.placed(r, a.project(args), created)
+		return nil
+	})
 	cmd.Flags().BoolVar(&newID, "new-id", false, "give a copied or restored store an id of its own")
 	return cmd
 }

@@ -27,60 +27,36 @@ type installOptions struct {
 }
 
 func newInstallCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "install [AGENT]",
-	}
-	all := &installOptions{}
-	all.flags(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error { return all.install(a) }
-	var subs []*cobra.Command
-	for _, agent := range hooks.Agents() {
-		o := &installOptions{agents: []hooks.Agent{agent}}
-		use := "[--user] [--dry-run] [--force]"
-		if agent.Name == hooks.GeminiCLI {
-			use = "[--user | --extension DIR] [--dry-run] [--force]"
-		}
-		sub := &cobra.Command{
-			Use:  agent.Name + " " + use,
-			Args: between(0, 0),
-			RunE: func(*cobra.Command, []string) error { return o.install(a) },
-		}
-		o.flags(sub)
-		if agent.Name == hooks.GeminiCLI {
-			sub.Flags().StringVar(&o.extension, "extension", "", "write an extension into `DIR` instead")
-		}
-		subs = append(subs, sub)
-	}
-	return group(cmd, subs...)
+	return installCmd(a, "install", (*installOptions).install)
 }
 
 func newUninstallCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "uninstall [AGENT]",
-	}
-	all := &installOptions{}
-	all.flags(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error { return all.uninstall(a) }
-	var subs []*cobra.Command
-	for _, agent := range hooks.Agents() {
-		o := &installOptions{agents: []hooks.Agent{agent}}
-		sub := &cobra.Command{
-			Use:  agent.Name + " [--user] [--dry-run] [--force]",
-			Args: between(0, 0),
-			RunE: func(*cobra.Command, []string) error { return o.uninstall(a) },
-		}
-		o.flags(sub)
-		subs = append(subs, sub)
-	}
-	return group(cmd, subs...)
+	return installCmd(a, "uninstall", (*installOptions).uninstall)
 }
 
-// flags adds the flags of the command, which are the same for one agent and for all.
-func (o *installOptions) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.BoolVar(&o.user, "user", false, "change the user's settings")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the changes, and do not make them")
-	f.BoolVar(&o.force, "force", false, "do not ask")
+// installCmd returns a command that does run for all agents, with one for each below it.
+func installCmd(a *app, name string, run func(*installOptions, *app) error) *cobra.Command {
+	of := func(use string, agents ...hooks.Agent) *cobra.Command {
+		o := &installOptions{agents: agents}
+		cmd := a.newCmd(use, func([]string) error { return run(o, a) })
+		f := cmd.Flags()
+		f.BoolVar(&o.user, "user", false, "change the user's settings")
+		f.BoolVar(&o.dryRun, "dry-run", false, "print the changes, and do not make them")
+		f.BoolVar(&o.force, "force", false, "do not ask")
+		if strings.Contains(use, "--extension") {
+			f.StringVar(&o.extension, "extension", "", "write an extension into `DIR` instead")
+		}
+		return cmd
+	}
+	cmd := group(of(name + " [AGENT]"))
+	for _, agent := range hooks.Agents() {
+		use := " [--user] [--dry-run] [--force]"
+		if name == "install" && agent.Name == hooks.GeminiCLI {
+			use = " [--user | --extension DIR] [--dry-run] [--force]"
+		}
+		cmd.AddCommand(of(agent.Name+use, agent))
+	}
+	return cmd
 }
 
 // keepFromGit keeps what an installation leaves for this machine alone out of the next commit.

@@ -34,15 +34,10 @@ type logOptions struct {
 
 func newLogCmd(a *app) *cobra.Command {
 	o := &logOptions{}
-	cmd := &cobra.Command{
-		Use:               "log [SESSION | REV | A..B]",
-		Args:              between(0, -1),
-		ValidArgsFunction: a.completeRevs(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return o.run(a, strings.Join(args, " "))
-		},
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "log [SESSION | REV | A..B]", func(args []string) error {
+		return o.run(a, strings.Join(args, " "))
+	})
+	cmd.Args = between(0, -1)
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "print every kind of entry, rewinds too")
 	f.IntVarP(&o.limit, "limit", "n", 0, "print only the newest `N` entries")

@@ -16,13 +16,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-func newLoopCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "loop check",
-	}
-	return group(cmd, newLoopCheckCmd(a))
-}
-
 type loopOptions struct {
 	branchFlags
 	state, prompt       string
@@ -31,14 +24,9 @@ type loopOptions struct {
 
 func newLoopCheckCmd(a *app) *cobra.Command {
 	o := &loopOptions{}
-	cmd := &cobra.Command{
-		Use:  "check [FILE]",
-		Args: between(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return o.run(a, append(args, "-")[0])
-		},
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "check [FILE]", func(args []string) error {
+		return o.run(a, append(args, "-")[0])
+	})
 	f := cmd.Flags()
 	f.StringVar(&o.state, "state", "", "keep the state between checks in `FILE`")
 	f.StringVar(&o.prompt, "prompt", "", "the current prompt; a different `ID` starts again")

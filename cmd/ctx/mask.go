@@ -11,28 +11,15 @@ import (
 	"github.com/gemini-ctx/ctx/internal/edits"
 )
 
-func newMaskCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "mask plan|apply",
-	}
-	return group(cmd, newMaskPlanCmd(a), newMaskApplyCmd(a))
-}
-
 func newMaskPlanCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
-	cmd := &cobra.Command{
-		Use:  "plan [-s SESSION]",
-		Args: between(0, 0),
-	}
-	o.add(a, cmd)
-	cmd.RunE = o.onBranch(a, func(b openBranch, _ []string) error {
+	return o.newCmd(a, "plan [-s SESSION]", o.onBranch(a, func(b openBranch, _ []string) error {
 		plan, err := b.s.Edits.PlanMasks(b.view, b.name, b.branch)
 		if err != nil {
 			return err
 		}
 		return printMaskPlan(a, b.name, b.branch, plan)
-	})
-	return cmd
+	}))
 }
 
 func printMaskPlan(a *app, name, branch string, p edits.MaskPlan) error {
@@ -57,24 +44,18 @@ func printMaskPlan(a *app, name, branch string, p edits.MaskPlan) error {
 
 func newMaskApplyCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
-	cmd := &cobra.Command{
-		Use:               "apply [-s SESSION] [ENTRY[.PART]...]",
-		Args:              between(0, -1),
-		ValidArgsFunction: a.completeRevs(),
-	}
-	o.add(a, cmd)
-	cmd.RunE = o.onBranch(a, func(b openBranch, args []string) error {
-		var named []edits.MaskTarget
-		for _, arg := range args {
-			t, err := b.target(arg)
-			if err != nil {
-				return err
+	return o.newCmd(a, "apply [-s SESSION] [ENTRY[.PART]...]",
+		o.onBranch(a, func(b openBranch, args []string) error {
+			var named []edits.MaskTarget
+			for _, arg := range args {
+				t, err := b.target(arg)
+				if err != nil {
+					return err
+				}
+				named = append(named, t)
 			}
-			named = append(named, t)
-		}
-		return applyMasks(a, b, named)
-	})
-	return cmd
+			return applyMasks(a, b, named)
+		}))
 }
 
 // target resolves ENTRY or ENTRY.PART. It tries the whole argument as a name first, since

@@ -19,12 +19,9 @@ type noteOptions struct {
 
 func newNoteCmd(a *app) *cobra.Command {
 	o := &noteOptions{}
-	cmd := &cobra.Command{
-		Use:  "note [--kind KIND] [--supersedes ID] TEXT",
-		Args: between(1, 1000),
-		RunE: o.onBranch(a, func(b openBranch, args []string) error { return o.run(a, b, args) }),
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "note [--kind KIND] [--supersedes ID] TEXT",
+		o.onBranch(a, func(b openBranch, args []string) error { return o.run(a, b, args) }))
+	cmd.Args = between(1, 1000)
 	f := cmd.Flags()
 	f.StringVar(&o.kind, "kind", message.Finding,
 		"the kind: "+strings.Join(message.NoteKinds(), ", "))

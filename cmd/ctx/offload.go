@@ -16,13 +16,8 @@ type offloadOptions struct {
 
 func newOffloadCmd(a *app) *cobra.Command {
 	o := &offloadOptions{}
-	cmd := &cobra.Command{
-		Use:  "offload [-s SESSION] [--tool NAME] [--call ID] [FILE]",
-		Args: between(0, 1),
-	}
-	cmd.RunE = o.onBranch(a,
-		func(b openBranch, args []string) error { return o.run(a, b, append(args, "-")[0]) })
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "offload [-s SESSION] [--tool NAME] [--call ID] [FILE]", o.onBranch(a,
+		func(b openBranch, args []string) error { return o.run(a, b, append(args, "-")[0]) }))
 	cmd.Flags().StringVar(&o.tool, "tool", "", "the tool that printed the output")
 	cmd.Flags().StringVar(&o.call, "call", "", "the tool call that the output answers")
 	return cmd

@@ -13,26 +13,15 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-func newOpCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "op",
-	}
-	return group(cmd, newOpLogCmd(a), newOpShowCmd(a))
-}
-
 func newOpLogCmd(a *app) *cobra.Command {
 	var limit int
 	var inSession string
-	cmd := &cobra.Command{
-		Use:  "log",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			if limit < 0 {
-				return usagef("bad number of operations: %d", limit)
-			}
-			return opLog(a, inSession, limit)
-		},
-	}
+	cmd := a.newCmd("log", func([]string) error {
+		if limit < 0 {
+			return usagef("bad number of operations: %d", limit)
+		}
+		return opLog(a, inSession, limit)
+	})
 	cmd.Flags().IntVarP(&limit, "number", "n", 0, "list the newest `N` operations; 0 is all")
 	cmd.Flags().StringVarP(&inSession, "session", "s", "", "only those of `SESSION`")
 	a.completeFlag(cmd, "session", a.completeSessions())

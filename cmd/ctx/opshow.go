@@ -15,13 +15,10 @@ import (
 )
 
 func newOpShowCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "show [OPERATION]",
-		Args: between(0, 1),
-		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
+	return a.newCmd("show [OPERATION]",
+		a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			return opShow(a, s, view, append(args, clusters.NewestOperation)[0])
-		}),
-	}
+		}))
 }
 
 func opShow(a *app, s *session.Store, view *refs.View, name string) error {

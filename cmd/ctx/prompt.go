@@ -19,12 +19,7 @@ type promptOptions struct {
 
 func newPromptCmd(a *app) *cobra.Command {
 	o := &promptOptions{}
-	cmd := &cobra.Command{
-		Use:  "prompt [-s SESSION]",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return o.run(a) },
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "prompt [-s SESSION]", func([]string) error { return o.run(a) })
 	cmd.Flags().BoolVar(&o.statusLine, "status-line", false,
 		"read the JSON of Claude Code from standard input")
 	return cmd

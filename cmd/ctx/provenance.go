@@ -14,11 +14,8 @@ import (
 )
 
 func newProvenanceCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:               "provenance ID",
-		Args:              between(1, 1),
-		ValidArgsFunction: a.completeRevs(),
-		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
+	return a.newCmd("provenance ID",
+		a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			id, err := s.Clusters.Resolve(view, args[0])
 			if err != nil {
 				return err
@@ -36,8 +33,7 @@ func newProvenanceCmd(a *app) *cobra.Command {
 			}
 			printProvenance(a, p, origins)
 			return nil
-		}),
-	}
+		}))
 }
 
 type provenanceDoc struct {

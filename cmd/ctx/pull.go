@@ -18,19 +18,16 @@ import (
 
 func newPullCmd(a *app) *cobra.Command {
 	var back []string
-	cmd := &cobra.Command{
-		Use:               "pull [NAME]",
-		Args:              between(0, 1),
-		ValidArgsFunction: a.completeRemotes(false),
-		RunE: a.onRemote(func(_ *session.Store, x *sharing.Sharer, name string) error {
+	cmd := a.newCmd("pull [NAME]",
+		a.onRemote(func(_ *session.Store, x *sharing.Sharer, name string) error {
 			r, err := x.Pull(a.c, back...)
 			a.printPull(name, r, err)
 			if err != nil {
 				return fmt.Errorf("cannot pull all of %s: %w", name, err)
 			}
 			return nil
-		}),
-	}
+		}))
+	cmd.ValidArgsFunction = a.completeRemotes(false)
 	cmd.Flags().StringArrayVar(&back, "back", nil, "bring back `SESSION`, which was removed here")
 	return cmd
 }
@@ -96,10 +93,8 @@ func (a *app) sayForgetting(label string, from []sharing.Going) {
 }
 
 func newSyncCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "sync [NAME]",
-		Args: between(0, 1),
-		RunE: a.onRemote(func(s *session.Store, x *sharing.Sharer, name string) error {
+	return a.newCmd("sync [NAME]",
+		a.onRemote(func(s *session.Store, x *sharing.Sharer, name string) error {
 			pulled, pullErr := x.Pull(a.c)
 			if errors.Is(pullErr, a.c.Err()) && a.c.Err() != nil {
 				return pullErr
@@ -118,72 +113,67 @@ func newSyncCmd(a *app) *cobra.Command {
 				return fmt.Errorf("cannot sync with %s: %w", name, err)
 			}
 			return nil
-		}),
-	}
+		}))
 }
 
 func newCloneCmd(a *app) *cobra.Command {
 	var share string
-	cmd := &cobra.Command{
-		Use:  "clone URL [DIR]",
-		Args: between(1, 2),
-		RunE: func(_ *cobra.Command, args []string) (err error) {
-			a.watchInterrupts()
-			url, err := a.remoteURL(args[0])
+	cmd := a.newCmd("clone URL [DIR]", func(args []string) (err error) {
+		a.watchInterrupts()
+		url, err := a.remoteURL(args[0])
+		if err != nil {
+			return err
+		}
+		if err := haveFolder(url); err != nil {
+			return err
+		}
+		place, _ := cutGroup(url)
+		target := path.Base(strings.TrimSuffix(strings.TrimRight(place, "/"), ".git"))
+		if len(args) > 1 {
+			target = args[1]
+		}
+		target = a.path(target)
+		if err := os.MkdirAll(target, 0o777); err != nil {
+			return err
+		}
+		r, created, err := repo.Init(a.env(), target)
+		if err != nil {
+			return err
+		}
+		a.opened = append(a.opened, r)
+		a.placed(r, target, created)
+		s := session.New(r)
+		s.History.Warn = a.warn
+		if !created {
+			if err := mayGoOn(s, target, url); err != nil {
+				return err
+			}
+		}
+		if _, err := addRemote(s, defaultRemote,
+			repo.Remote{URL: url, Share: share}); err != nil {
+			return err
+		}
+		if strings.HasPrefix(url, sealedPrefix) {
+			of, err := a.changeMembers(s, defaultRemote, url,
+				remote.MemberChange{Do: remote.ListMembers})
 			if err != nil {
 				return err
-			}
-			if err := haveFolder(url); err != nil {
-				return err
-			}
-			place, _ := cutGroup(url)
-			target := path.Base(strings.TrimSuffix(strings.TrimRight(place, "/"), ".git"))
-			if len(args) > 1 {
-				target = args[1]
-			}
-			target = a.path(target)
-			if err := os.MkdirAll(target, 0o777); err != nil {
-				return err
-			}
-			r, created, err := repo.Init(a.env(), target)
-			if err != nil {
-				return err
-			}
-			a.opened = append(a.opened, r)
-			a.placed(r, target, created)
-			s := session.New(r)
-			s.History.Warn = a.warn
-			if !created {
-				if err := mayGoOn(s, target, url); err != nil {
-					return err
-				}
 			}
 			if _, err := addRemote(s, defaultRemote,
-				repo.Remote{URL: url, Share: share}); err != nil {
+				repo.Remote{URL: withGroup(url, of)}); err != nil {
 				return err
 			}
-			if strings.HasPrefix(url, sealedPrefix) {
-				of, err := a.changeMembers(s, defaultRemote, url,
-					remote.MemberChange{Do: remote.ListMembers})
-				if err != nil {
-					return err
-				}
-				if _, err := addRemote(s, defaultRemote,
-					repo.Remote{URL: withGroup(url, of)}); err != nil {
-					return err
-				}
+		}
+		return a.useRemote(s, nil, func(x *sharing.Sharer, name string) error {
+			pulled, err := x.Pull(a.c)
+			a.printPull(name, pulled, err)
+			if err != nil {
+				err = fmt.Errorf("cannot clone all of %s: %w", oneLine(withoutPassword(url)),
+					err)
 			}
-			return a.useRemote(s, nil, func(x *sharing.Sharer, name string) error {
-				pulled, err := x.Pull(a.c)
-				a.printPull(name, pulled, err)
-				if err != nil {
-					err = fmt.Errorf("cannot clone all of %s: %w", oneLine(withoutPassword(url)),
-						err)
-				}
-				return err
-			})
-		},
-	}
+			return err
+		})
+	})
 	cmd.Flags().StringVar(&share, "share", "", "share all, none, or `PATTERNS` with commas")
 	return cmd
 }

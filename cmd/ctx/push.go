@@ -14,11 +14,8 @@ import (
 
 func newPushCmd(a *app) *cobra.Command {
 	var o sharing.PushOptions
-	cmd := &cobra.Command{
-		Use:               "push [NAME]",
-		Args:              between(0, 1),
-		ValidArgsFunction: a.completeRemotes(false),
-		RunE: a.onRemote(func(s *session.Store, x *sharing.Sharer, name string) error {
+	cmd := a.newCmd("push [NAME]",
+		a.onRemote(func(s *session.Store, x *sharing.Sharer, name string) error {
 			r, err := x.Push(a.c, o)
 			if err != nil {
 				return fmt.Errorf("cannot push to %s: %w", name, err)
@@ -27,8 +24,8 @@ func newPushCmd(a *app) *cobra.Command {
 				return err
 			}
 			return a.heldBack(name, r)
-		}),
-	}
+		}))
+	cmd.ValidArgsFunction = a.completeRemotes(false)
 	cmd.Flags().BoolVarP(&o.DryRun, "dry-run", "n", false,
 		"list what would leave, and change nothing")
 	return cmd

@@ -13,17 +13,13 @@ import (
 
 func newReflogCmd(a *app) *cobra.Command {
 	var limit int
-	cmd := &cobra.Command{
-		Use:               "reflog [REF]",
-		Args:              between(0, 1),
-		ValidArgsFunction: a.completeRevs(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if limit < 0 {
-				return usagef("bad number of moves: %d", limit)
-			}
-			return reflog(a, append(args, "@")[0], limit)
-		},
-	}
+	cmd := a.newCmd("reflog [REF]", func(args []string) error {
+		if limit < 0 {
+			return usagef("bad number of moves: %d", limit)
+		}
+		return reflog(a, append(args, "@")[0], limit)
+	})
+	cmd.ValidArgsFunction = a.completeRevs()
 	cmd.Flags().IntVarP(&limit, "number", "n", 0, "show the newest `N` moves; 0 is all")
 	return cmd
 }

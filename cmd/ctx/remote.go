@@ -16,56 +16,44 @@ import (
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-func newRemoteCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "remote add|list|rm|test|member",
-	}
-	return group(cmd, newRemoteAddCmd(a), newRemoteListCmd(a), newRemoteRmCmd(a),
-		newRemoteTestCmd(a), newRemoteMemberCmd(a))
-}
-
 func newRemoteAddCmd(a *app) *cobra.Command {
 	var share string
 	var members []string
-	cmd := &cobra.Command{
-		Use:  "add NAME URL",
-		Args: between(2, 2),
-		RunE: a.onStore(func(s *session.Store, args []string) error {
-			url, err := a.remoteURL(args[1])
-			if err != nil {
+	cmd := a.newCmd("add NAME URL", a.onStore(func(s *session.Store, args []string) error {
+		url, err := a.remoteURL(args[1])
+		if err != nil {
+			return err
+		}
+		if len(members) > 0 && !strings.HasPrefix(url, sealedPrefix) {
+			return usagef("--member is for an encrypted remote: %s%s", sealedPrefix,
+				oneLine(withoutPassword(url)))
+		}
+		set, err := s.Remotes()
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(url, sealedPrefix) {
+			if err := mayAdd(set, args[0], repo.Remote{URL: url, Share: share}); err != nil {
 				return err
 			}
-			if len(members) > 0 && !strings.HasPrefix(url, sealedPrefix) {
-				return usagef("--member is for an encrypted remote: %s%s", sealedPrefix,
-					oneLine(withoutPassword(url)))
-			}
-			set, err := s.Remotes()
-			if err != nil {
+			if url, err = a.beginSealed(s, set, args[0], url, members); err != nil {
 				return err
 			}
-			if strings.HasPrefix(url, sealedPrefix) {
-				if err := mayAdd(set, args[0], repo.Remote{URL: url, Share: share}); err != nil {
-					return err
-				}
-				if url, err = a.beginSealed(s, set, args[0], url, members); err != nil {
-					return err
-				}
-			}
-			r, err := addRemote(s, args[0], repo.Remote{URL: url, Share: share})
-			if err != nil {
-				return err
-			}
-			a.warnHelper(r.URL)
-			if shareText(r) == "none" {
-				a.say(
-					"hint: nothing is shared yet: `ctx config set remote.%s.share all`, or "+
-						"patterns of sessions", args[0])
-			}
-			return a.result(fields("remote", args[0], "url", withoutPassword(r.URL), "share",
-				shareText(r)),
-				"%s %s", args[0], oneLine(withoutPassword(r.URL)))
-		}),
-	}
+		}
+		r, err := addRemote(s, args[0], repo.Remote{URL: url, Share: share})
+		if err != nil {
+			return err
+		}
+		a.warnHelper(r.URL)
+		if shareText(r) == "none" {
+			a.say(
+				"hint: nothing is shared yet: `ctx config set remote.%s.share all`, or "+
+					"patterns of sessions", args[0])
+		}
+		return a.result(fields("remote", args[0], "url", withoutPassword(r.URL), "share",
+			shareText(r)),
+			"%s %s", args[0], oneLine(withoutPassword(r.URL)))
+	}))
 	cmd.Flags().StringVar(&share, "share", "", "share all, none, or `PATTERNS` with commas")
 	cmd.Flags().StringArrayVar(&members, "member", nil,
 		"encrypt it to `[NAME=]RECIPIENT`; may be given again")
@@ -140,91 +128,81 @@ func withoutPassword(url string) string {
 }
 
 func newRemoteListCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "list",
-		Args: between(0, 0),
-		RunE: a.onStore(func(s *session.Store, _ []string) error {
-			set, err := s.Remotes()
-			if err != nil {
-				return err
+	return a.newCmd("list", a.onStore(func(s *session.Store, _ []string) error {
+		set, err := s.Remotes()
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		for _, name := range remoteNames(set) {
+			r := set.Remotes[name]
+			if a.json {
+				a.document("remote", name, "url", withoutPassword(r.URL), "share", shareText(r))
+				continue
 			}
-			var rows [][]string
-			for _, name := range remoteNames(set) {
-				r := set.Remotes[name]
-				if a.json {
-					a.document("remote", name, "url", withoutPassword(r.URL), "share", shareText(r))
-					continue
-				}
-				rows = append(rows,
-					[]string{name, oneLine(withoutPassword(r.URL)),
-						"shares " + oneLine(shareText(r))})
-			}
-			a.table(rows)
-			return nil
-		}),
-	}
+			rows = append(rows,
+				[]string{name, oneLine(withoutPassword(r.URL)),
+					"shares " + oneLine(shareText(r))})
+		}
+		a.table(rows)
+		return nil
+	}))
 }
 
 func newRemoteRmCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:               "rm NAME",
-		Args:              between(1, 1),
-		ValidArgsFunction: a.completeRemotes(false),
-		RunE: a.onStore(func(s *session.Store, args []string) error {
-			set, err := s.Remotes()
-			if err != nil {
-				return err
-			}
-			name, _, err := namedRemote(set, args)
-			if err != nil {
-				return err
-			}
-			if err := sharing.Leave(a.c, s.Opened, name); err != nil {
-				return err
-			}
-			delete(set.Remotes, name)
-			if err := s.SetRemotes(set); err != nil {
-				return err
-			}
-			return a.result(fields("removed", name), "removed %s", name)
-		}),
-	}
+	cmd := a.newCmd("rm NAME", a.onStore(func(s *session.Store, args []string) error {
+		set, err := s.Remotes()
+		if err != nil {
+			return err
+		}
+		name, _, err := namedRemote(set, args)
+		if err != nil {
+			return err
+		}
+		if err := sharing.Leave(a.c, s.Opened, name); err != nil {
+			return err
+		}
+		delete(set.Remotes, name)
+		if err := s.SetRemotes(set); err != nil {
+			return err
+		}
+		return a.result(fields("removed", name), "removed %s", name)
+	}))
+	cmd.ValidArgsFunction = a.completeRemotes(false)
+	return cmd
 }
 
 func newRemoteTestCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:               "test [NAME]",
-		Args:              between(0, 1),
-		ValidArgsFunction: a.completeRemotes(false),
-		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
-			set, err := s.Remotes()
-			if err != nil {
-				return err
-			}
-			name, which, err := namedRemote(set, args)
-			if err != nil {
-				return err
-			}
-			r, err := a.openURL(s, name, which.URL)
-			if err != nil {
-				return err
-			}
-			defer func() { err = joinClose(err, r) }()
-			id := make([]byte, 8)
-			if _, err := io.ReadFull(a.random, id); err != nil {
-				return err
-			}
-			if err := prove(a.c, r, hex.EncodeToString(id)); err != nil {
-				return fmt.Errorf("remote %s: %w", name, err)
-			}
-			heads, err := r.List(a.c, "heads/")
-			if err != nil {
-				return fmt.Errorf("remote %s: %w", name, err)
-			}
-			return a.result(fields("remote", name, "ok", true, "stores", len(heads)), "%s: ok, %s",
-				name, plural(len(heads), "store", "stores"))
-		}),
-	}
+	cmd := a.newCmd("test [NAME]", a.onStore(func(s *session.Store, args []string) (err error) {
+		set, err := s.Remotes()
+		if err != nil {
+			return err
+		}
+		name, which, err := namedRemote(set, args)
+		if err != nil {
+			return err
+		}
+		r, err := a.openURL(s, name, which.URL)
+		if err != nil {
+			return err
+		}
+		defer func() { err = joinClose(err, r) }()
+		id := make([]byte, 8)
+		if _, err := io.ReadFull(a.random, id); err != nil {
+			return err
+		}
+		if err := prove(a.c, r, hex.EncodeToString(id)); err != nil {
+			return fmt.Errorf("remote %s: %w", name, err)
+		}
+		heads, err := r.List(a.c, "heads/")
+		if err != nil {
+			return fmt.Errorf("remote %s: %w", name, err)
+		}
+		return a.result(fields("remote", name, "ok", true, "stores", len(heads)), "%s: ok, %s",
+			name, plural(len(heads), "store", "stores"))
+	}))
+	cmd.ValidArgsFunction = a.completeRemotes(false)
+	return cmd
 }
 
 // prove checks a remote in its own way, or else in the way that fits all.

@@ -14,56 +14,39 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-func newRemoteMemberCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "member list|add|rm",
-	}
-	return group(cmd, newRemoteMemberListCmd(a), newRemoteMemberAddCmd(a), newRemoteMemberRmCmd(a))
-}
-
 func newRemoteMemberListCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "list [NAME]",
-		Args: between(0, 1),
-		RunE: a.onStore(func(s *session.Store, args []string) error {
-			return a.members(s, args, remote.MemberChange{Do: remote.ListMembers})
-		}),
-	}
+	return a.newCmd("list [NAME]", a.onStore(func(s *session.Store, args []string) error {
+		return a.members(s, args, remote.MemberChange{Do: remote.ListMembers})
+	}))
 }
 
 func newRemoteMemberAddCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "add NAME [NAME=]RECIPIENT...",
-		Args: between(2, -1),
-		RunE: a.onStore(func(s *session.Store, args []string) error {
+	return a.newCmd("add NAME [NAME=]RECIPIENT...",
+		a.onStore(func(s *session.Store, args []string) error {
 			list, err := a.recipients(args[1:])
 			if err != nil {
 				return err
 			}
 			return a.members(s, args[:1], remote.MemberChange{Do: remote.AddMembers, Members: list})
-		}),
-	}
+		}))
 }
 
 func newRemoteMemberRmCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:               "rm NAME MEMBER...",
-		Args:              between(2, -1),
-		ValidArgsFunction: a.completeRemotes(false),
-		RunE: a.onStore(func(s *session.Store, args []string) error {
-			change := remote.MemberChange{Do: remote.RemoveMembers}
-			for _, name := range args[1:] {
-				change.Members = append(change.Members, remote.Member{Name: name})
-			}
-			if err := a.members(s, args[:1], change); err != nil {
-				return err
-			}
-			a.say(
-				"hint: what was pushed before stays readable to them while they can reach the " +
-					"place: take their access away, too")
-			return nil
-		}),
-	}
+	cmd := a.newCmd("rm NAME MEMBER...", a.onStore(func(s *session.Store, args []string) error {
+		change := remote.MemberChange{Do: remote.RemoveMembers}
+		for _, name := range args[1:] {
+			change.Members = append(change.Members, remote.Member{Name: name})
+		}
+		if err := a.members(s, args[:1], change); err != nil {
+			return err
+		}
+		a.say(
+			"hint: what was pushed before stays readable to them while they can reach the " +
+				"place: take their access away, too")
+		return nil
+	}))
+	cmd.ValidArgsFunction = a.completeRemotes(false)
+	return cmd
 }
 
 // members asks an encrypted remote for its members or changes them, and prints them.

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -267,10 +265,10 @@ func (a *app) useRemote(
 	return use(x, name)
 }
 
-// onRemote makes a RunE that uses the remote that the arguments name.
+// onRemote returns the work of a command that uses the remote that the arguments name.
 func (a *app) onRemote(
 	use func(s *session.Store, x *sharing.Sharer, name string) error,
-) func(*cobra.Command, []string) error {
+) runE {
 	return a.onStore(func(s *session.Store, args []string) error {
 		return a.useRemote(s, args,
 			func(x *sharing.Sharer, name string) error { return use(s, x, name) })

@@ -25,12 +25,8 @@ type renderOptions struct {
 
 func newRenderCmd(a *app) *cobra.Command {
 	o := &renderOptions{}
-	cmd := &cobra.Command{
-		Use:  "render [-s SESSION] [--budget N] [--query QUESTION]",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return o.run(a) },
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "render [-s SESSION] [--budget N] [--query QUESTION]",
+		func([]string) error { return o.run(a) })
 	o.whole = true // a session that does not exist yet is given what the project has
 	f := cmd.Flags()
 	f.IntVar(&o.budget, "budget", 0, "print at most `N` tokens")

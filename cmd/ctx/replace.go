@@ -22,13 +22,10 @@ type replaceOptions struct {
 
 func newReplaceCmd(a *app) *cobra.Command {
 	o := &replaceOptions{}
-	cmd := &cobra.Command{
-		Use:               "replace --begin [-s SESSION] [--on DRAFT] ID... | --commit FILE [--partial] | list",
-		Args:              between(0, -1),
-		ValidArgsFunction: a.completeRevs(),
-		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, args) },
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "replace --begin [-s SESSION] [--on DRAFT] ID... | --commit FILE "+
+		"[--partial] | list",
+		func(args []string) error { return o.run(a, args) })
+	cmd.Args = between(0, -1)
 	cmd.AddCommand(newReplaceListCmd(a))
 	f := cmd.Flags()
 	f.BoolVar(&o.begin, "begin", false, "print claims, and change nothing")

@@ -9,12 +9,7 @@ import (
 
 func newReplaceListCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
-	cmd := &cobra.Command{
-		Use:  "list [-s SESSION]",
-		Args: between(0, 0),
-	}
-	o.add(a, cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
+	return o.newCmd(a, "list [-s SESSION]", func([]string) error {
 		b, err := o.openTip(a)
 		if err != nil {
 			return err
@@ -29,8 +24,7 @@ func newReplaceListCmd(a *app) *cobra.Command {
 			}
 		}
 		return nil
-	}
-	return cmd
+	})
 }
 
 func printListedAnswer(a *app, b *openBranch, l *edits.ListedAnswer) error {

@@ -30,19 +30,14 @@ type resumeOptions struct {
 func newResumeCmd(a *app) *cobra.Command {
 	o := &resumeOptions{}
 	agents := catalog.Resumable()
-	cmd := &cobra.Command{
-		Use:  "resume [SESSION] [--to AGENT]",
-		Args: between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.to == "" && !cmd.Flags().Changed("to") {
-				if err := o.ask(a); err != nil {
-					return err
-				}
+	cmd := o.newCmd(a, "resume [SESSION] [--to AGENT]", func([]string) error {
+		if o.to == "" && !o.cmd.Flags().Changed("to") {
+			if err := o.ask(a); err != nil {
+				return err
 			}
-			return o.run(a)
-		},
-	}
-	o.add(a, cmd)
+		}
+		return o.run(a)
+	})
 	f := cmd.Flags()
 	f.StringVar(&o.to, "to", "", "the agent: "+strings.Join(agents, ", "))
 	f.StringVar(&o.project, "project", "", "the `DIR` to start in (default: the store's project)")

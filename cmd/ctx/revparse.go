@@ -9,17 +9,13 @@ import (
 
 func newRevParseCmd(a *app) *cobra.Command {
 	var shorten, storeDir bool
-	cmd := &cobra.Command{
-		Use:               "rev-parse [--short] REV... | --store-dir",
-		Args:              either(&storeDir, between(0, 0), between(1, -1)),
-		ValidArgsFunction: a.completeRevs(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if storeDir {
-				return printStoreDir(a)
-			}
-			return revParse(a, args, shorten)
-		},
-	}
+	cmd := a.newCmd("rev-parse [--short] REV... | --store-dir", func(args []string) error {
+		if storeDir {
+			return printStoreDir(a)
+		}
+		return revParse(a, args, shorten)
+	})
+	cmd.Args = either(&storeDir, between(0, 0), between(1, -1))
 	cmd.Flags().BoolVar(&shorten, "short", false, "print at least 12 digits, as many as needed")
 	cmd.Flags().BoolVar(&storeDir, "store-dir", false, "print the path of the store instead")
 	return cmd

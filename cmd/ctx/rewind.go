@@ -13,13 +13,8 @@ type rewindOptions struct {
 
 func newRewindCmd(a *app) *cobra.Command {
 	o := &rewindOptions{}
-	cmd := &cobra.Command{
-		Use:               "rewind [-s SESSION] REV",
-		Args:              between(1, 1),
-		ValidArgsFunction: a.completeRevs(),
-		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "rewind [-s SESSION] REV",
+		func(args []string) error { return o.run(a, args[0]) })
 	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless this entry is the tip")
 	return cmd
 }

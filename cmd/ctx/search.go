@@ -95,13 +95,10 @@ type searchOptions struct {
 
 func newSearchCmd(a *app) *cobra.Command {
 	o := &searchOptions{}
-	cmd := &cobra.Command{
-		Use:  "search QUERY",
-		Args: between(1, -1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return o.run(a, strings.Join(args, " "))
-		},
-	}
+	cmd := a.newCmd("search QUERY", func(args []string) error {
+		return o.run(a, strings.Join(args, " "))
+	})
+	cmd.Args = between(1, -1)
 	o.flags(a, cmd)
 	f := cmd.Flags()
 	f.IntVarP(&o.limit, "limit", "n", 10, "print at most `N` messages or sessions")

@@ -11,16 +11,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newSessionCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "session list|show|use|rename|tag|pin|unpin|fork|rm|link|state|model",
-	}
-	return group(cmd, newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a),
-		newSessionRenameCmd(a), newSessionTagCmd(a), newSessionPinCmd(a), newSessionUnpinCmd(a),
-		newSessionForkCmd(a), newSessionRmCmd(a),
-		newSessionLinkCmd(a), newSessionStateCmd(a), newSessionModelCmd(a))
-}
-
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -29,14 +19,10 @@ func plural(n int, one, many string) string {
 }
 
 func newSessionShowCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:               "show [SESSION]",
-		Args:              between(0, 1),
-		ValidArgsFunction: a.completeSessions(),
-		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
+	return a.newCmd("show [SESSION]",
+		a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			return showSession(a, s, view, args)
-		}),
-	}
+		}))
 }
 
 // showSession shows the session of the argument, or the one that HEAD names.
@@ -113,11 +99,8 @@ func sessionNamed(s *session.Store, view *refs.View, args []string) (sessions.Ov
 }
 
 func newSessionUseCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:               "use SESSION",
-		Args:              between(1, 1),
-		ValidArgsFunction: a.completeSessions(),
-		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
+	return a.newCmd("use SESSION",
+		a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			if args[0] == "-" {
 				args[0] = "@{-1}" // as git has it
 			}
@@ -129,17 +112,13 @@ func newSessionUseCmd(a *app) *cobra.Command {
 				err = a.answer("head", name)
 			}
 			return err
-		}),
-	}
+		}))
 }
 
 func newSessionRmCmd(a *app) *cobra.Command {
 	var force bool
-	cmd := &cobra.Command{
-		Use:               "rm SESSION",
-		Args:              between(1, 1),
-		ValidArgsFunction: a.completeSessions(),
-		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
+	cmd := a.newCmd("rm SESSION",
+		a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			one, err := sessionNamed(s, view, args)
 			if err != nil {
 				return err
@@ -168,8 +147,8 @@ func newSessionRmCmd(a *app) *cobra.Command {
 			_ = a.fs.Remove(sessionHealth(s, one.Name))
 			return a.result(fields("session", one.Name, "messages", n), "removed session %s: %s",
 				one.Name, plural(n, "message", "messages"))
-		}),
-	}
+		}))
+	cmd.ValidArgsFunction = a.completeSessions()
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "do not ask")
 	return cmd
 }

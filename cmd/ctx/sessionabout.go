@@ -12,20 +12,16 @@ import (
 
 // newSessionRenameCmd and the commands below change what is said of a session.
 func newSessionRenameCmd(a *app) *cobra.Command {
-	return a.aboutCmd(&cobra.Command{
-		Use:  "rename SESSION TITLE...",
-		Args: between(2, -1),
-	}, func(about *history.About, words []string) {
+	return a.aboutCmd("rename SESSION TITLE...", func(about *history.About, words []string) {
 		about.Title = strings.Join(strings.Fields(strings.Join(words, " ")), " ")
 	})
 }
 
 func newSessionTagCmd(a *app) *cobra.Command {
 	var remove []string
-	cmd := a.aboutCmd(&cobra.Command{
-		Use:  "tag SESSION [TAG]... [-d TAG]...",
-		Args: between(1, -1),
-	}, func(about *history.About, tags []string) {
+	cmd := a.aboutCmd("tag SESSION [TAG]... [-d TAG]...", func(
+		about *history.About, tags []string,
+	) {
 		about.Tags = append(about.Tags, tags...)
 		slices.Sort(about.Tags)
 		about.Tags = slices.DeleteFunc(slices.Compact(about.Tags),
@@ -36,28 +32,19 @@ func newSessionTagCmd(a *app) *cobra.Command {
 }
 
 func newSessionPinCmd(a *app) *cobra.Command {
-	return a.pinCmd(&cobra.Command{
-		Use: "pin SESSION",
-	}, true)
+	return a.aboutCmd("pin SESSION", func(about *history.About, _ []string) { about.Pinned = true })
 }
 
 func newSessionUnpinCmd(a *app) *cobra.Command {
-	return a.pinCmd(&cobra.Command{
-		Use: "unpin SESSION",
-	}, false)
+	return a.aboutCmd("unpin SESSION",
+		func(about *history.About, _ []string) { about.Pinned = false })
 }
 
-func (a *app) pinCmd(cmd *cobra.Command, pinned bool) *cobra.Command {
-	cmd.Args = between(1, 1)
-	return a.aboutCmd(cmd, func(about *history.About, _ []string) { about.Pinned = pinned })
-}
-
-// aboutCmd completes a command whose first argument is a session of which it changes what is said.
+// aboutCmd returns a command whose first argument is a session of which it changes what is said.
 func (a *app) aboutCmd(
-	cmd *cobra.Command, change func(about *history.About, rest []string),
+	use string, change func(about *history.About, rest []string),
 ) *cobra.Command {
-	cmd.ValidArgsFunction = a.completeSessions()
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	return a.newCmd(use, func(args []string) error {
 		s, view, err := a.openView()
 		if err != nil {
 			return err
@@ -71,7 +58,7 @@ func (a *app) aboutCmd(
 		if err != nil {
 			return err
 		}
-		a.sayCleaned(strings.TrimPrefix(cmd.CommandPath(), "ctx "), found)
+		a.sayCleaned(strings.TrimPrefix(a.command, "ctx "), found)
 		if view, err = s.Refs.Read(); err == nil {
 			one, err = sessionNamed(s, view, []string{one.Name})
 		}
@@ -84,8 +71,7 @@ func (a *app) aboutCmd(
 		}
 		return a.result(fields("session", one.Name, "title", document.OrNull(about.Title), "tags",
 			append([]string{}, about.Tags...), "pinned", about.Pinned), "%s", text)
-	}
-	return cmd
+	})
 }
 
 // tagsText returns what is said of a session besides its title: that it is pinned, and its tags.

@@ -10,41 +10,37 @@ import (
 
 func newSessionForkCmd(a *app) *cobra.Command {
 	var branch string
-	cmd := &cobra.Command{
-		Use:               "fork SESSION [NAME]",
-		Args:              between(1, 2),
-		ValidArgsFunction: a.completeSessions(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			for _, name := range args {
-				if err := checkName("session", name); err != nil {
-					return err
-				}
-			}
-			s, view, err := a.openView()
-			if err != nil {
+	cmd := a.newCmd("fork SESSION [NAME]", func(args []string) error {
+		for _, name := range args {
+			if err := checkName("session", name); err != nil {
 				return err
 			}
-			from, err := s.Recall.Named(view, args[0])
-			if err != nil {
-				return err
+		}
+		s, view, err := a.openView()
+		if err != nil {
+			return err
+		}
+		from, err := s.Recall.Named(view, args[0])
+		if err != nil {
+			return err
+		}
+		name := from
+		if label, shared := history.Owner(view, from); shared {
+			name = strings.TrimSuffix(from, "@"+label)
+		}
+		if len(args) > 1 {
+			if name = args[1]; sessions.IsSign(name) {
+				return usagef("a session cannot be named %q: it stands for another one", name)
 			}
-			name := from
-			if label, shared := history.Owner(view, from); shared {
-				name = strings.TrimSuffix(from, "@"+label)
-			}
-			if len(args) > 1 {
-				if name = args[1]; sessions.IsSign(name) {
-					return usagef("a session cannot be named %q: it stands for another one", name)
-				}
-			}
-			id, err := s.Conversation.GoOn(a.c, from, branch, name)
-			if err != nil {
-				return err
-			}
-			a.say("%s goes on from %s", oneLine(name), oneLine(from))
-			return a.result(fields("id", id.String(), "session", name, "from", from), "%v", id)
-		},
-	}
+		}
+		id, err := s.Conversation.GoOn(a.c, from, branch, name)
+		if err != nil {
+			return err
+		}
+		a.say("%s goes on from %s", oneLine(name), oneLine(from))
+		return a.result(fields("id", id.String(), "session", name, "from", from), "%v", id)
+	})
+	cmd.ValidArgsFunction = a.completeSessions()
 	cmd.Flags().StringVarP(&branch, "branch", "b", history.MainBranch, "the branch of SESSION")
 	return cmd
 }

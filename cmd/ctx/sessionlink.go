@@ -21,11 +21,8 @@ func parentText(d *document.Parent) string {
 
 func newSessionLinkCmd(a *app) *cobra.Command {
 	var orphan, apart bool
-	cmd := &cobra.Command{
-		Use:               "link CHILD PARENT CALL",
-		Args:              between(3, 3),
-		ValidArgsFunction: a.completeSessions(),
-		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
+	cmd := a.newCmd("link CHILD PARENT CALL",
+		a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			child, err := s.Recall.NamedOr(view, args[0])
 			if err != nil {
 				return err
@@ -39,8 +36,8 @@ func newSessionLinkCmd(a *app) *cobra.Command {
 				return err
 			}
 			return a.answer("session", child, "parent", document.ParentOf(&p), "known", known)
-		}),
-	}
+		}))
+	cmd.ValidArgsFunction = a.completeSessions()
 	cmd.Flags().BoolVar(&orphan, "orphan", false, "accept a call that is not in the parent")
 	cmd.Flags().BoolVar(&apart, "apart", false, "share nothing about models with the parent")
 	return cmd

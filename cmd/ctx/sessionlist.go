@@ -28,45 +28,42 @@ func newSessionListCmd(a *app) *cobra.Command {
 
 func newListCmd(a *app) *cobra.Command {
 	o := &sessionListOptions{}
-	cmd := &cobra.Command{
-		Use: "list [WORDS...]",
-		RunE: func(_ *cobra.Command, words []string) error {
-			if o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0 {
-				return usagef("bad --limit: %d: 1 is the least", o.limit)
-			}
-			if !slices.ContainsFunc(catalog.All(), o.isOf) {
-				return withHint(usagef("unknown agent %.80q", o.agent),
-					"`ctx import --help` lists the agents")
-			}
-			within, err := o.times.span(a.now())
-			if err != nil {
-				return err
-			}
-			places, err := a.places(o.everywhere)
-			if err != nil {
-				return err
-			}
-			lists, err := ofAll(a, places, func(p *place) ([]listed, error) {
-				list, err := p.s.Recall.Overviews(p.view)
-				list = slices.DeleteFunc(list, func(one sessions.Overview) bool {
-					return o.times.given() && !within.Has(one.Last) ||
-						!o.isOf(catalog.Agent{Name: agentNamed(one.Agent)})
-				})
-				return listOf(chosen(list, words)), err
-			}, func(x, y listed) int {
-				return cmp.Or(sessions.ByPin(*y.one(), *x.one()),
-					x.one().Last.Compare(y.one().Last))
-			})
-			if err == nil {
-				if asks := len(words) > 0 || o.times.given() || o.agent != ""; asks &&
-					len(lists) == 0 && !a.json {
-					a.say("no session has these words, times and agent")
-				}
-				o.print(a, lists)
-			}
+	cmd := a.newCmd("list [WORDS...]", func(words []string) error {
+		if o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0 {
+			return usagef("bad --limit: %d: 1 is the least", o.limit)
+		}
+		if !slices.ContainsFunc(catalog.All(), o.isOf) {
+			return withHint(usagef("unknown agent %.80q", o.agent),
+				"`ctx import --help` lists the agents")
+		}
+		within, err := o.times.span(a.now())
+		if err != nil {
 			return err
-		},
-	}
+		}
+		places, err := a.places(o.everywhere)
+		if err != nil {
+			return err
+		}
+		lists, err := ofAll(a, places, func(p *place) ([]listed, error) {
+			list, err := p.s.Recall.Overviews(p.view)
+			list = slices.DeleteFunc(list, func(one sessions.Overview) bool {
+				return o.times.given() && !within.Has(one.Last) ||
+					!o.isOf(catalog.Agent{Name: agentNamed(one.Agent)})
+			})
+			return listOf(chosen(list, words)), err
+		}, func(x, y listed) int {
+			return cmp.Or(sessions.ByPin(*y.one(), *x.one()),
+				x.one().Last.Compare(y.one().Last))
+		})
+		if err == nil {
+			if asks := len(words) > 0 || o.times.given() || o.agent != ""; asks &&
+				len(lists) == 0 && !a.json {
+				a.say("no session has these words, times and agent")
+			}
+			o.print(a, lists)
+		}
+		return err
+	})
 	o.cmd = cmd
 	cmd.Flags().BoolVar(&o.all, "all", false, "list the sessions of subagents, too")
 	everywhereFlag(cmd, &o.everywhere, "list the sessions")

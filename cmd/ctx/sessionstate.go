@@ -26,13 +26,16 @@ type stateFlags struct {
 	session, app, user string
 }
 
-func (o *stateFlags) add(a *app, cmd *cobra.Command) {
+// newCmd returns a command with the flags, see app.newCmd.
+func (o *stateFlags) newCmd(a *app, use string, run runE) *cobra.Command {
+	cmd := a.newCmd(use, run)
 	o.cmd = cmd
 	f := cmd.Flags()
 	f.StringVarP(&o.session, "session", "s", "", "the session (default: that of HEAD)")
 	f.StringVar(&o.app, "app", "", "the app, for keys with app:")
 	f.StringVar(&o.user, "user", "", "the app's user, for keys with user:")
 	a.completeFlag(cmd, "session", a.completeSessions())
+	return cmd
 }
 
 // names returns the owners of the state. With an app, there may be no session if none is named.
@@ -60,17 +63,13 @@ func (o *stateFlags) names(
 
 func newSessionStateCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
-	cmd := &cobra.Command{
-		Use: "state [get | set | rm]",
-		RunE: func(*cobra.Command, []string) error {
-			n, list, err := o.read(a)
-			if err != nil {
-				return err
-			}
-			return printState(a, n, list)
-		},
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "state [get | set | rm]", func([]string) error {
+		n, list, err := o.read(a)
+		if err != nil {
+			return err
+		}
+		return printState(a, n, list)
+	})
 	return group(cmd, newSessionStateGetCmd(a), newSessionStateSetCmd(a), newSessionStateRmCmd(a))
 }
 
@@ -107,48 +106,38 @@ func printState(a *app, n conversation.StateNames, list []conversation.StateValu
 
 func newSessionStateGetCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
-	cmd := &cobra.Command{
-		Use:  "get KEY",
-		Args: between(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			_, list, err := o.read(a)
-			if err != nil {
-				return err
-			}
-			i := slices.IndexFunc(list,
-				func(v conversation.StateValue) bool { return v.Key == args[0] })
-			if i < 0 {
-				return &exitError{exitFailed}
-			}
-			a.line("%s", list[i].Value)
-			return nil
-		},
-	}
-	o.add(a, cmd)
-	return cmd
+	return o.newCmd(a, "get KEY", func(args []string) error {
+		_, list, err := o.read(a)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(list,
+			func(v conversation.StateValue) bool { return v.Key == args[0] })
+		if i < 0 {
+			return &exitError{exitFailed}
+		}
+		a.line("%s", list[i].Value)
+		return nil
+	})
 }
 
 func newSessionStateSetCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
 	lines := false
-	cmd := &cobra.Command{
-		Use:  "set KEY=JSON... | --jsonl [FILE]",
-		Args: either(&lines, between(0, 1), between(1, -1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			var changes []conversation.StateChange
-			var err error
-			if lines {
-				changes, err = stateLines(a, append(args, "-")[0])
-			} else {
-				changes, err = statePairs(args)
-			}
-			if err != nil {
-				return err
-			}
-			return o.change(a, changes)
-		},
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "set KEY=JSON... | --jsonl [FILE]", func(args []string) error {
+		var changes []conversation.StateChange
+		var err error
+		if lines {
+			changes, err = stateLines(a, append(args, "-")[0])
+		} else {
+			changes, err = statePairs(args)
+		}
+		if err != nil {
+			return err
+		}
+		return o.change(a, changes)
+	})
+	cmd.Args = either(&lines, between(0, 1), between(1, -1))
 	cmd.Flags().BoolVar(&lines, "jsonl", false,
 		"read JSON objects from lines of a file or standard input")
 	return cmd
@@ -156,21 +145,15 @@ func newSessionStateSetCmd(a *app) *cobra.Command {
 
 func newSessionStateRmCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
-	cmd := &cobra.Command{
-		Use:  "rm KEY...",
-		Args: between(1, -1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			var changes []conversation.StateChange
-			for _, key := range args {
-				changes = append(changes,
-					conversation.StateChange{StateValue: conversation.StateValue{Key: key},
-						Remove: true})
-			}
-			return o.change(a, changes)
-		},
-	}
-	o.add(a, cmd)
-	return cmd
+	return o.newCmd(a, "rm KEY...", func(args []string) error {
+		var changes []conversation.StateChange
+		for _, key := range args {
+			changes = append(changes,
+				conversation.StateChange{StateValue: conversation.StateValue{Key: key},
+					Remove: true})
+		}
+		return o.change(a, changes)
+	})
 }
 
 func (o *stateFlags) change(a *app, changes []conversation.StateChange) error {

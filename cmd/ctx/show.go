@@ -19,10 +19,8 @@ import (
 )
 
 func newShowCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:               "show [SESSION | REV]...",
-		ValidArgsFunction: a.completeRevs(),
-		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
+	return a.newCmd("show [SESSION | REV]...",
+		a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			if len(args) == 0 {
 				if _, err := sessions.HEAD(view); err != nil {
 					return err
@@ -35,8 +33,7 @@ func newShowCmd(a *app) *cobra.Command {
 				}
 			}
 			return nil
-		}),
-	}
+		}))
 }
 
 // showRev shows a session or an object. The name of a session, and the beginning of one, go before

@@ -13,13 +13,10 @@ import (
 
 func newShowRefCmd(a *app) *cobra.Command {
 	var head bool
-	cmd := &cobra.Command{
-		Use:               "show-ref [--head] [NAME...]",
-		ValidArgsFunction: a.completeRefs(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return showRefs(a, args, head)
-		},
-	}
+	cmd := a.newCmd("show-ref [--head] [NAME...]", func(args []string) error {
+		return showRefs(a, args, head)
+	})
+	cmd.ValidArgsFunction = a.completeRefs()
 	cmd.Flags().BoolVar(&head, "head", false, "list HEAD, too")
 	return cmd
 }
@@ -50,34 +47,32 @@ func showRefs(a *app, names []string, head bool) error {
 }
 
 func newForEachRefCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:               "for-each-ref [PREFIX...]",
-		ValidArgsFunction: a.completeRefs(),
-		RunE: func(_ *cobra.Command, prefixes []string) error {
-			s, view, err := a.openView()
+	cmd := a.newCmd("for-each-ref [PREFIX...]", func(prefixes []string) error {
+		s, view, err := a.openView()
+		if err != nil {
+			return err
+		}
+		for _, name := range view.Names("") {
+			if name == "HEAD" || !startsWithOne(name, prefixes) {
+				continue
+			}
+			v := view.Get(name)
+			header, err := s.Objects.Header(v.ID)
 			if err != nil {
 				return err
 			}
-			for _, name := range view.Names("") {
-				if name == "HEAD" || !startsWithOne(name, prefixes) {
-					continue
-				}
-				v := view.Get(name)
-				header, err := s.Objects.Header(v.ID)
-				if err != nil {
-					return err
-				}
-				kind, _, err := format.HeaderKind(header)
-				if err != nil {
-					return err
-				}
-				if err := a.result(refMembers(name, v), "%v %s %s", v.ID, kind, name); err != nil {
-					return err
-				}
+			kind, _, err := format.HeaderKind(header)
+			if err != nil {
+				return err
 			}
-			return nil
-		},
-	}
+			if err := a.result(refMembers(name, v), "%v %s %s", v.ID, kind, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	cmd.ValidArgsFunction = a.completeRefs()
+	return cmd
 }
 
 // startsWithOne reports whether a name is one of the prefixes, or begins with one and a slash.

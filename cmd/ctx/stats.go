@@ -25,13 +25,9 @@ type statsOptions struct {
 
 func newStatsCmd(a *app) *cobra.Command {
 	o := &statsOptions{}
-	cmd := &cobra.Command{
-		Use:  "stats [SESSION]",
-		Args: between(0, 0),
-		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
-			return o.run(a, s, view)
-		}),
-	}
+	cmd := a.newCmd("stats [SESSION]", a.onView(
+		func(s *session.Store, view *refs.View, _ []string) error { return o.run(a, s, view) }))
+	cmd.Args = between(0, 0)
 	o.cmd = cmd
 	f := cmd.Flags()
 	f.StringVarP(&o.session, "session", "s", "", "count only this session")

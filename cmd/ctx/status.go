@@ -25,20 +25,16 @@ import (
 
 func newStatusCmd(a *app) *cobra.Command {
 	everywhere := false
-	cmd := &cobra.Command{
-		Use:  "status",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			if everywhere {
-				return a.statusEverywhere()
-			}
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
-			return a.status(s, view)
-		},
-	}
+	cmd := a.newCmd("status", func([]string) error {
+		if everywhere {
+			return a.statusEverywhere()
+		}
+		s, view, err := a.openView()
+		if err != nil {
+			return err
+		}
+		return a.status(s, view)
+	})
 	everywhereFlag(cmd, &everywhere, "say what is recorded")
 	return cmd
 }

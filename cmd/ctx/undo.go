@@ -14,7 +14,7 @@ import (
 
 func newUndoCmd(a *app) *cobra.Command {
 	var cmd *cobra.Command
-	cmd = turnCmd(a, "undid", between(0, 1),
+	cmd = turnCmd(a, "undo [-s SESSION] [OPERATION]", "undid",
 		func(s *session.Store, c context.Context, name string, args []string) (
 			conversation.Undone, error,
 		) {
@@ -50,30 +50,25 @@ func newUndoCmd(a *app) *cobra.Command {
 			}
 			return done, err
 		})
-	cmd.Use = "undo [-s SESSION] [OPERATION]"
 	return cmd
 }
 
 func newRedoCmd(a *app) *cobra.Command {
-	cmd := turnCmd(a, "redid", between(0, 0),
+	return turnCmd(a, "redo [-s SESSION]", "redid",
 		func(s *session.Store, c context.Context, name string, _ []string) (
 			conversation.Undone, error,
 		) {
 			return s.Conversation.Redo(c, name)
 		})
-	cmd.Use = "redo [-s SESSION]"
-	return cmd
 }
 
 // turnCmd returns the common part of undo and redo.
 func turnCmd(
-	a *app, past string, args cobra.PositionalArgs,
+	a *app, use, past string,
 	turn func(*session.Store, context.Context, string, []string) (conversation.Undone, error),
 ) *cobra.Command {
 	o := &ofSession{past: true}
-	cmd := &cobra.Command{Args: args}
-	o.add(a, cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	return o.newCmd(a, use, func(args []string) error {
 		s, _, name, err := o.open(a)
 		if err != nil {
 			return err
@@ -87,8 +82,7 @@ func turnCmd(
 		}
 		return a.result(fields("session", name, done), "%s %s (operation %d)", past, done.Called,
 			done.Operation)
-	}
-	return cmd
+	})
 }
 
 // sayUndone says what an undo or a redo did to a session, and what it left as it was.

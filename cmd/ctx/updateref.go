@@ -16,22 +16,19 @@ import (
 
 func newUpdateRefCmd(a *app) *cobra.Command {
 	var remove bool
-	cmd := &cobra.Command{
-		Use:               "update-ref REF NEW [OLD] | -d REF [OLD]",
-		Args:              either(&remove, between(1, 2), between(2, 3)),
-		ValidArgsFunction: a.completeRevs(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			u := refUpdate{name: strings.TrimPrefix(args[0], "refs/"), remove: remove}
-			rest := args[1:]
-			if !remove {
-				u.to, rest = rest[0], rest[1:]
-			}
-			if len(rest) > 0 {
-				u.old = &rest[0]
-			}
-			return updateRef(a, u)
-		},
-	}
+	cmd := a.newCmd("update-ref REF NEW [OLD] | -d REF [OLD]", func(args []string) error {
+		u := refUpdate{name: strings.TrimPrefix(args[0], "refs/"), remove: remove}
+		rest := args[1:]
+		if !remove {
+			u.to, rest = rest[0], rest[1:]
+		}
+		if len(rest) > 0 {
+			u.old = &rest[0]
+		}
+		return updateRef(a, u)
+	})
+	cmd.Args = either(&remove, between(1, 2), between(2, 3))
+	cmd.ValidArgsFunction = a.completeRevs()
 	cmd.Flags().BoolVarP(&remove, "delete", "d", false, "delete the ref")
 	return cmd
 }

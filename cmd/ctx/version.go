@@ -12,11 +12,7 @@ import (
 )
 
 func newVersionCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:  "version",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return printVersion(a) },
-	}
+	return a.newCmd("version", func([]string) error { return printVersion(a) })
 }
 
 func printVersion(a *app) error {

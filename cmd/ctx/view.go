@@ -24,12 +24,8 @@ type viewOptions struct {
 
 func newViewCmd(a *app) *cobra.Command {
 	o := &viewOptions{}
-	cmd := &cobra.Command{
-		Use:  "view [SESSION] [--open] [--serve]",
-		Args: between(0, 0),
-		RunE: func(*cobra.Command, []string) error { return o.run(a) },
-	}
-	o.add(a, cmd)
+	cmd := o.newCmd(a, "view [SESSION] [--open] [--serve]",
+		func([]string) error { return o.run(a) })
 	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`, once it is complete")
 	cmd.Flags().BoolVar(&o.open, "open", false, "open the page")
 	cmd.Flags().BoolVar(&o.serve, "serve", false, "show the page live, until interrupted")
