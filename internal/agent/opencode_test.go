@@ -290,3 +290,48 @@ message model msg_a9 "I am sti"
 	open.CheckKept(t, line, "tool", "assistant", "compaction", "file", "reasoning", "text",
 		"data:", ";base64,")
 }
+
+// What a person says when refusing a call is the person's message, and no word of the tool.
+func TestOpencodeRefusal(t *testing.T) {
+	const lead = "The user rejected permission to use this specific tool call"
+	doc := func(first, second string) []byte {
+		return fmt.Appendf(nil, `{"info": {"id": "ses_01", "slug": "calm", "projectID": "p1",
+			"directory": "/src", "title": "Harbour lights", "version": "1.1.40",
+			"time": {"created": 1770105600000, "updated": 1770105610000}}, "messages": [
+			{"info": {"id": "msg_01", "sessionID": "ses_01", "role": "assistant",
+				"time": {"created": 1770105602000}}, "parts": [
+				{"id": "prt_01", "sessionID": "ses_01", "messageID": "msg_01", "type": "tool",
+					"callID": "c1", "tool": "bash", "state": {"status": "error",
+					"time": {"start": 1770105602000, "end": 1770105602000},
+					"input": {"command": "rm a"}, "error": %q}},
+				{"id": "prt_02", "sessionID": "ses_01", "messageID": "msg_01", "type": "tool",
+					"callID": "c2", "tool": "bash", "state": {"status": "error",
+					"time": {"start": 1770105602000, "end": 1770105602000},
+					"input": {"command": "rm b"}, "error": %q}}]}]}`, first, second)
+	}
+	const calls = `message model msg_01 call c1 bash {"command": "rm a"} ` +
+		`call c2 bash {"command": "rm b"}` + "\n"
+	for _, c := range []struct{ first, second, want string }{
+		{lead + " with the following feedback: keep a, it is mine", lead + ".", calls +
+			`message tool msg_01/prt_01/result result c1 bash "` + lead +
+			` with the following feedback:" failed` + "\n" +
+			`message tool msg_01/prt_02/result result c2 bash "` + lead + `." failed` + "\n" +
+			`message user msg_01/prt_01/said "keep a, it is mine"` + "\n"},
+		{"no such file: feedback: none", "exit 1", calls +
+			`message tool msg_01/prt_01/result result c1 bash "no such file: feedback: none" failed` +
+			"\n" + `message tool msg_01/prt_02/result result c2 bash "exit 1" failed` + "\n"},
+	} {
+		steps, replay, _ := open.Steps(t, doc(c.first, c.second))
+		if got := openTrace(steps); got != c.want {
+			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
+		out, _, err := open.Write(Items(replay.Threads[""]),
+			transcript.WriteOptions{Session: "ses_01"})
+		var was, now struct{ Messages []json.RawMessage }
+		if err != nil || json.Unmarshal(doc(c.first, c.second), &was) != nil ||
+			json.Unmarshal(out, &now) != nil || len(now.Messages) != 1 ||
+			!jsonvalue.Same(was.Messages[0], now.Messages[0]) {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+}

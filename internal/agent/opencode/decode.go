@@ -58,10 +58,14 @@ type decoder struct {
 }
 
 type answer struct {
-	part json.RawMessage
-	id   string
-	when time.Time
+	part  json.RawMessage
+	typed string // by the person who refused the call
+	id    string
+	when  time.Time
 }
+
+// saidName ends the name of the message with the words of a person who refused a call.
+const saidName = "/said"
 
 func (d *decoder) part(o jsonvalue.Object) {
 	kind := o.Text("type")
@@ -76,11 +80,11 @@ func (d *decoder) part(o jsonvalue.Object) {
 		d.said = append(d.said, partOf(o))
 		return
 	}
-	call, result := toolPart(o)
+	call, result, typed := toolPart(o)
 	d.said = append(d.said, call)
 	if result != nil {
-		d.answers = append(d.answers,
-			answer{result, o.Text("id"), stamp(o.Object("state").Object("time").Number("end"))})
+		d.answers = append(d.answers, answer{result, typed, o.Text("id"),
+			stamp(o.Object("state").Object("time").Number("end"))})
 	}
 }
 
@@ -97,14 +101,24 @@ func (d *decoder) flush() {
 		d.step()
 	}
 	for _, a := range d.answers {
-		m := d.message(d.id+"/"+a.id+"/result", transcript.RoleTool)
-		if !a.when.IsZero() {
-			m.Time = a.when
+		d.answer(a, "/result", transcript.RoleTool, a.part)
+	}
+	for _, a := range d.answers {
+		if a.typed != "" {
+			d.answer(a, saidName, transcript.RoleUser, transcript.TextPart(a.typed, nil))
 		}
-		m.SetParts([]json.RawMessage{a.part})
-		d.list = append(d.list, m)
 	}
 	d.said, d.first, d.answers = nil, "", nil
+}
+
+// answer adds a message with what came of a call.
+func (d *decoder) answer(a answer, name, role string, part json.RawMessage) {
+	m := d.message(d.id+"/"+a.id+name, role)
+	if !a.when.IsZero() {
+		m.Time = a.when
+	}
+	m.SetParts([]json.RawMessage{part})
+	d.list = append(d.list, m)
 }
 
 func (d *decoder) step() {

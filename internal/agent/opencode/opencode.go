@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // Agent is the agent in the source of a message that opencode wrote, and the member of a part with
@@ -23,6 +24,9 @@ const Agent = "opencode"
 var clientMarks = transcript.Voices{Elements: []string{"system-reminder"},
 	Whole: []string{"Continue if you have next steps", "Continue if you have next steps, or stop " +
 		"and ask for clarification if you are unsure how to proceed."}}
+
+// aroundName keeps in a result what stands around the words of the person who refused the call.
+const aroundName = "around"
 
 func extra(rest jsonvalue.Object) jsonvalue.Object {
 	return jsonvalue.Object{Agent: jsonvalue.Encode(rest)}
@@ -102,15 +106,16 @@ func plainPart(p transcript.Part, kept jsonvalue.Object) jsonvalue.Object {
 	return o
 }
 
-// toolPart makes a call of a tool's part, and a result if the part has one.
-func toolPart(o jsonvalue.Object) (call, result json.RawMessage) {
+// toolPart makes a call of a tool's part, and a result if the part has one. typed is what the
+// person said when refusing the call; aroundName keeps what stands around it.
+func toolPart(o jsonvalue.Object) (call, result json.RawMessage, typed string) {
 	id, tool, state := o.Text("callID"), o.Text("tool"), o.Object("state")
 	if id == "" || tool == "" || state.Object("input") == nil {
 		return transcript.HiddenPart(
 				extra(
 					jsonvalue.Object{"part": jsonvalue.Encode(
 						o.Without("sessionID", "messageID"))})),
-			nil
+			nil, ""
 	}
 	rest := o.Without("sessionID", "messageID", "type", "callID", "tool", "state")
 	left := state.Without("input")
@@ -128,12 +133,19 @@ func toolPart(o jsonvalue.Object) (call, result json.RawMessage) {
 			// Copies of the output, which a forget of the result would not reach.
 			left["metadata"] = jsonvalue.Encode(meta.Without("output", "preview"))
 		}
+		var more jsonvalue.Object
+		if member == "error" {
+			var around []string
+			if said, typed, around = message.Typed(said); typed != "" {
+				more = extra(jsonvalue.NewObject(aroundName, around))
+			}
+		}
 		result = transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: said}),
-			nil)
+			more)
 	}
 	if h := hintsOf(state); h != nil && h.Added {
-		result = nil
+		result, typed = nil, ""
 	}
 	rest["state"] = jsonvalue.Encode(left)
-	return transcript.CallPart(id, tool, state["input"], extra(rest)), result
+	return transcript.CallPart(id, tool, state["input"], extra(rest)), result, typed
 }

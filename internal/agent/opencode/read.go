@@ -56,7 +56,7 @@ type reader struct {
 	emit   func(transcript.Step) error
 	info   jsonvalue.Object // of the session
 	begun  bool
-	held   *message
+	held   *heldMessage
 	early  []json.RawMessage // messages that came before the members of the session
 	before transcript.Before // messages of opencode 2.x that say nothing
 	order  []said
@@ -72,7 +72,7 @@ type reader struct {
 	kept   bool
 }
 
-type message struct {
+type heldMessage struct {
 	info  jsonvalue.Object
 	parts []jsonvalue.Object
 }
@@ -195,7 +195,7 @@ func (d *reader) message(info jsonvalue.Object, parts []jsonvalue.Object) {
 			d.stats.Kept[transcript.Fit("part "+kind)]++
 		}
 	}
-	d.held = &message{info, parts}
+	d.held = &heldMessage{info, parts}
 }
 
 // named returns the members of a message with an id of its own, where another message of the
@@ -253,7 +253,7 @@ func (d *reader) send(id string, m transcript.Message) {
 }
 
 // spawns notes the sessions that calls began.
-func (d *reader) spawns(m *message) {
+func (d *reader) spawns(m *heldMessage) {
 	for _, o := range m.parts {
 		meta := o.Object("state").Object("metadata")
 		id := cmp.Or(meta.Text("sessionId"), meta.Text("sessionID"))

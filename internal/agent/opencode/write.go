@@ -29,6 +29,7 @@ type draft struct {
 	members  []transcript.Message
 	open     []string
 	stamp    uint64
+	typed    map[string]int // where in the result of a part the words of a person belong
 }
 
 // NewWriter begins the document of a session.
@@ -71,6 +72,10 @@ func (w *writer) Message(it *transcript.Item) bool {
 // add adds a message that is an opencode message, or a piece of one.
 func (d *draft) add(m *transcript.Message) {
 	d.members = append(d.members, *m)
+	if to, ok := strings.CutSuffix(m.Origin.Message, saidName); ok {
+		d.refused(strings.TrimPrefix(to, d.id+"/"), transcript.Words(m))
+		return
+	}
 	for _, p := range transcript.PartsOf(m) {
 		switch p.Kind {
 		case transcript.PartCall:
@@ -110,6 +115,14 @@ func (d *draft) answer(p transcript.Part, when time.Time) {
 			continue
 		}
 		text, failed := p.Said()
+		var around [2]string
+		if json.Unmarshal(p.Body.Object(Agent)[aroundName], &around) == nil {
+			if d.typed == nil {
+				d.typed = map[string]int{}
+			}
+			d.typed[o.Text("id")] = len(text + around[0])
+			text += around[0] + around[1]
+		}
 		status, member := "completed", "output"
 		if failed {
 			status, member = "error", "error"
@@ -132,6 +145,18 @@ func (d *draft) answer(p transcript.Part, when time.Time) {
 		}
 		o["state"] = jsonvalue.Encode(state)
 		return
+	}
+}
+
+// refused adds to the result of a call what the person said when refusing it.
+func (d *draft) refused(part, words string) {
+	at, ok := d.typed[part]
+	for _, o := range d.parts {
+		if state := o.Object("state"); ok && o.Text("id") == part {
+			text := state.Text("error")
+			state.Set("error", text[:at]+words+text[at:])
+			o["state"] = jsonvalue.Encode(state)
+		}
 	}
 }
 
