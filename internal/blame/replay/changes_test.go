@@ -193,6 +193,10 @@ func TestCheckout(t *testing.T) {
 		{"./a/../b.go", "", "b.go", "", true},
 		{"x/b.go", "", "b.go", "", false},
 		{"/old/proj/bb.go", "/old/proj", "b.go", "", false},
+		{"proj/a/b.go", "", "a/b.go", "", true}, // of Zed
+		{"/old/proj/proj/a/b.go", "/old/proj", "a/b.go", "/old/proj", true},
+		{"/old/foo/foo/a/b.go", "/old/foo", "a/b.go", "/old/foo", true},
+		{"foo/a/b.go", "", "a/b.go", "", false},
 		{`C:\old\proj\a\b.go`, `C:\old\proj`, "a/b.go", "C:/old/proj", true},
 	} {
 		if root, ok := p.Checkout(c.file, c.dir, c.name); root != c.root || ok != c.ok {

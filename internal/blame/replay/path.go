@@ -20,7 +20,8 @@ type Project struct {
 func (p *Project) Checkout(file, dir, name string) (root string, ok bool) {
 	file, dir = clean(slashes(file)), strings.TrimSuffix(slashes(dir), "/")
 	if !isAbs(file) {
-		return "", file == name
+		return "", file == name || file == path.Base(p.Root)+"/"+name &&
+			p.isNamed(path.Base(p.Root))
 	}
 	root, ok = strings.CutSuffix(file, "/"+name)
 	switch {
@@ -34,9 +35,16 @@ func (p *Project) Checkout(file, dir, name string) (root string, ok bool) {
 		return root, p.HasDir(below)
 	}
 	if below, in := strings.CutPrefix(root, dir+"/"); in { // a worktree in the project
+		if below == path.Base(dir) && p.isNamed(below) {
+			return dir, true
+		}
 		return root, strings.Contains(below, "worktree")
 	}
 	// The agent worked elsewhere, for example in another worktree. A name without a directory is in
 	// too many projects.
 	return root, strings.Contains(name, "/") && path.Base(root) == path.Base(p.Root)
 }
+
+// isNamed reports whether the name of a project before that of a file can be that of the project
+// itself, as Zed writes it, because no directory in it has this name.
+func (p *Project) isNamed(name string) bool { return !p.HasDir(name) }
