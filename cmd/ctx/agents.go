@@ -40,7 +40,7 @@ func (a *app) projectDir(s *session.Store) string {
 func writeOptions(
 	s *session.Store, name, id, dir string, newest time.Time,
 ) transcript.WriteOptions {
-	return transcript.WriteOptions{Session: id, Home: s.Exchange.TranscriptHome(name), Dir: dir,
+	return transcript.WriteOptions{Session: id, Home: s.Exporter.TranscriptHome(name), Dir: dir,
 		Title: name, Now: newest, Keeps: catalog.Keeps}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
-	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/exporter"
 )
 
 // adkEvents is the name of the format, for export and for import.
@@ -48,8 +48,8 @@ func checkADKFlags(o *exportOptions) error {
 }
 
 func writeADK(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error) {
-	done, err := b.s.Exchange.ExportADK(c, b.view, b.name, b.branch,
-		w, exchange.ADKOptions{WriteOptions: adk.WriteOptions{
+	done, err := b.s.Exporter.ADK(c, b.view, b.name, b.branch,
+		w, exporter.ADKOptions{WriteOptions: adk.WriteOptions{
 			Agent: o.adk.agent, App: o.adk.app, User: o.adk.user, Unit: adk.Unit(o.adk.unit),
 			Lines: o.adk.lines,
 		}, Tokens: o.adk.tokens, Masked: o.adk.masked})

@@ -102,13 +102,13 @@ func (x *agentExport) write(
 		}
 	}
 	out := x.form.Write(w, o)
-	return x.s.Exchange.ExportTranscript(c, x.view, x.name, x.branch, from, x.masked,
+	return x.s.Exporter.Transcript(c, x.view, x.name, x.branch, from, x.masked,
 		transcript.Origin{Agent: x.form.Source, Session: x.id}, out, each)
 }
 
 // agentID returns the id that the agent has for the session, or a new one that it accepts.
 func (x *agentExport) agentID() (string, error) {
-	own, err := x.s.Exchange.OriginOf(x.view, x.name, x.branch, x.form.Source)
+	own, err := x.s.Exporter.OriginOf(x.view, x.name, x.branch, x.form.Source)
 	switch {
 	case err != nil:
 		return "", err

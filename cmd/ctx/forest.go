@@ -64,7 +64,7 @@ func newForestCmd(a *app) *cobra.Command {
 const unionFindForm = "union-find-json"
 
 func writeUnionFind(a *app, s *session.Store, view *refs.View, number uint64) error {
-	doc, err := s.Exchange.UnionFind(view, number)
+	doc, err := s.ForestFile.Export(view, number)
 	if err != nil {
 		return err
 	}

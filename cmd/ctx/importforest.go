@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
-	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/forestfile"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -33,7 +33,7 @@ func importForest(a *app, s *session.Store, named, file string) (importedFile, e
 		return out, err
 	}
 	defer closeInput()
-	done, err := s.Exchange.ImportUnionFind(a.c, source, named)
+	done, err := s.ForestFile.Import(a.c, source, named)
 	out.new, out.known = done.Messages, done.Known
 	if err != nil {
 		err = fmt.Errorf("cannot import %q: %w", file, err)
@@ -51,7 +51,7 @@ func importForest(a *app, s *session.Store, named, file string) (importedFile, e
 	return out, err
 }
 
-func printImportedForest(a *app, file string, d exchange.ImportedForest) error {
+func printImportedForest(a *app, file string, d forestfile.Imported) error {
 	cleaned := byClass(d.Redacted)
 	if len(cleaned) > 0 {
 		a.say("ctx: import: %s: cleaned: %s", file, counts(cleaned))

@@ -46,7 +46,7 @@ var layers = map[string]string{
 		"internal/agent/claudecode",
 	"internal/agent/geminicli": "format internal/jsonvalue internal/message " +
 		"internal/agent/transcript",
-	"internal/agent/opencode":   "internal/jsonvalue internal/agent/transcript",
+	"internal/agent/opencode":   "internal/jsonvalue internal/message internal/agent/transcript",
 	"internal/cache":            "format internal/durable internal/varint",
 	"internal/history/dag":      "format internal/jsonvalue",
 	"internal/hooks/settings":   "",
@@ -168,15 +168,19 @@ var layers = map[string]string{
 	"internal/usage": "format internal/message objects refs internal/history " +
 		"internal/blame/replay internal/recall internal/repo internal/jsonvalue " +
 		"internal/agent/transcript internal/agent/catalog internal/when internal/sessions",
-	"internal/exchange": "internal/parallel format forest forest/summarize " +
-		"internal/jsonvalue internal/agent/transcript internal/agent/adk " +
-		"internal/agent/catalog internal/agent/unionfind internal/cache objects refs sanitize " +
-		"internal/history internal/store internal/clusters internal/epochs " +
-		"internal/conversation internal/edits/mask internal/edits",
+	"internal/exporter": "format internal/jsonvalue internal/agent/transcript " +
+		"internal/agent/adk refs internal/history internal/conversation internal/edits",
+	"internal/exchange": "format internal/jsonvalue internal/parallel " +
+		"internal/agent/transcript internal/agent/adk internal/cache objects refs sanitize " +
+		"internal/history internal/store internal/clusters internal/edits/mask internal/epochs " +
+		"internal/conversation internal/edits internal/agent/catalog internal/exporter",
+	"internal/forestfile": "format forest forest/summarize internal/agent/unionfind " +
+		"internal/cache objects refs sanitize internal/history internal/store internal/clusters " +
+		"internal/epochs internal/conversation",
 	"internal/session": "refs sanitize internal/repo internal/history internal/blame " +
 		"internal/store internal/clusters internal/epochs internal/summaries " +
 		"internal/conversation internal/edits internal/recall internal/compaction " +
-		"internal/exchange",
+		"internal/exporter internal/exchange internal/forestfile",
 	"internal/hooks": "format internal/terms internal/outcome forest/summarize " +
 		"internal/repo internal/agent/transcript internal/agent/catalog internal/agent/shape " +
 		"internal/agent/claudecode internal/agent/codex internal/agent/geminicli " +

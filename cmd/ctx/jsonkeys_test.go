@@ -18,6 +18,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/edits/mask"
 	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/forestfile"
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
@@ -34,7 +35,7 @@ func results() []any {
 		fsck.Fault{}, rebuild.Report{}, bundle.Report{}, storedir.Counts{}, forget.Secret{},
 		forget.SourceName{}, repo.Setting{}, conversation.Undone{}, summaries.Evicted{},
 		clusters.Graduation{}, conversation.Appended{},
-		edits.LostTarget{}, exchange.ImportedForest{}, exchange.Drift{}, brief.Line{},
+		edits.LostTarget{}, forestfile.Imported{}, exchange.Drift{}, brief.Line{},
 		summaries.Compaction{}, mask.Short{}, summarizer.Skip{},
 	}
 }

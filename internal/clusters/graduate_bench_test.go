@@ -66,7 +66,7 @@ func past(b *testing.B, n int) *session.Store {
 	if err := unionfind.Encode(&file, doc); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := s.Exchange.ImportUnionFind(context.Background(), &file, "old"); err != nil {
+	if _, err := s.ForestFile.Import(context.Background(), &file, "old"); err != nil {
 		b.Fatal(err)
 	}
 	return s

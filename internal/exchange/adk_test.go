@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -31,8 +32,8 @@ func exportADK(
 		o.Agent = "agent"
 	}
 	var b bytes.Buffer
-	done, err := s.Exchange.ExportADK(context.Background(), storetest.View(t, s), name, branch, &b,
-		exchange.ADKOptions{WriteOptions: o})
+	done, err := s.Exporter.ADK(context.Background(), storetest.View(t, s), name, branch, &b,
+		exporter.ADKOptions{WriteOptions: o})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,8 +387,8 @@ func TestADKTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	_, err := s.Exchange.ExportADK(context.Background(), storetest.View(t, s), "s", "b", &b,
-		exchange.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "a"}, Tokens: true})
+	_, err := s.Exporter.ADK(context.Background(), storetest.View(t, s), "s", "b", &b,
+		exporter.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "a"}, Tokens: true})
 	if err != nil ||
 		!strings.Contains(b.String(), `"customMetadata":{"ctx":{"v":1,"branchTokens":[2]}}`) {
 		t.Errorf("%v %s", err, b.String())
@@ -442,9 +443,9 @@ func TestC8_ADKMasked(t *testing.T) {
 	write := func(masked bool) []byte {
 		t.Helper()
 		var b bytes.Buffer
-		_, err := s.Exchange.ExportADK(context.Background(), storetest.View(t, s), "s",
+		_, err := s.Exporter.ADK(context.Background(), storetest.View(t, s), "s",
 			history.MainBranch, &b,
-			exchange.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "agent"}, Masked: masked})
+			exporter.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "agent"}, Masked: masked})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -72,7 +71,7 @@ func (s *Writer) ImportADK(
 func (im *treeImporter) takeState(
 	stats adk.Stats,
 ) (set int, found []sanitize.Finding, err error) {
-	names := adkNames(im.as, stats.App, stats.User)
+	names := exporter.StateNames(im.as, stats.App, stats.User)
 	var changes []conversation.StateChange
 	for _, k := range stats.State {
 		c := conversation.StateChange{StateValue: conversation.StateValue{Key: k.Key,
@@ -95,32 +94,4 @@ func (im *treeImporter) takeState(
 	}
 	done, err := im.conversation.SetState(im.ctx, names, changes)
 	return done.Set, done.Found, err
-}
-
-// adkNames returns the names of a session, app and user of ADK. Defaults replace invalid names.
-func adkNames(session, app, user string) conversation.StateNames {
-	n := conversation.StateNames{Session: session, App: app, User: user}
-	if format.CheckName(n.App) != nil {
-		n.App = adk.DefaultApp
-	}
-	if format.CheckName(n.User) != nil {
-		n.User = adk.DefaultUser
-	}
-	return n
-}
-
-// adkState returns the state of a session as a JSON object; nil if there is none.
-func (s *Reader) adkState(v *refs.View, session string, o *ADKOptions) ([]byte, error) {
-	app, user := adk.Owner(o.Kept)
-	if o.App != "" {
-		app = o.App
-	}
-	if o.User != "" {
-		user = o.User
-	}
-	list, err := s.conversation.State(v, adkNames(session, app, user))
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	return conversation.EncodeState(list)
 }

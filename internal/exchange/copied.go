@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/refs"
@@ -47,7 +48,7 @@ type original struct {
 // nil if there is neither. A session that was resumed has come home into another one: if that is
 // the one which the copy comes into, the messages of it there are read.
 func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
-	session, own := fitSession(st.Begins), transcript.Fit(st.Session)
+	session, own := history.FitSession(st.Begins), transcript.Fit(st.Session)
 	view, err := im.Refs.Read()
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 				return c, errors.Join(err, im.asHanded(c, view, st, handed))
 			}
 		}
-		forks, err := im.forks(view)
+		forks, err := im.Forks(view)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +109,7 @@ func (im *treeImporter) lineage(view *refs.View, session string) ([]string, erro
 	list := []string{session}
 	for len(list) < maxLineage {
 		of, err := im.forkedFrom(view.Get(history.RefName(list[0], history.MainBranch)).ID)
-		if of = fitSession(of); err != nil || of == "" || !exists(view, of) ||
+		if of = history.FitSession(of); err != nil || of == "" || !exists(view, of) ||
 			slices.Contains(list, of) {
 			return list, err
 		}
@@ -135,7 +136,7 @@ func (s *Reader) forkedFrom(tip format.ID) (of string, err error) {
 		if err != nil {
 			return "", err
 		}
-		m := messageOf(shown)
+		m := exporter.MessageOf(shown)
 		for _, p := range transcript.PartsOf(&m) {
 			kept := jsonvalue.AsObject(p.Raw).Object(e.Source.Agent)
 			if _, named := form.ForkOf(kept); named != "" {
@@ -176,7 +177,7 @@ func (im *treeImporter) copiedLine(c *copied, tip format.ID, home bool, session 
 		if err != nil {
 			return err
 		}
-		m := messageOf(shown)
+		m := exporter.MessageOf(shown)
 		words := wordsOf(&m)
 		c.said[words] = append(c.said[words], original{base + e.Seq, line[e.ID]})
 	}
@@ -193,7 +194,7 @@ func (im *treeImporter) asHanded(
 		return nil
 	}
 	var file, bare bytes.Buffer
-	_, err := im.ExportTranscript(im.ctx, view, session, history.MainBranch, 0, false, own,
+	_, err := im.exporter.Transcript(im.ctx, view, session, history.MainBranch, 0, false, own,
 		form.Write(&file, transcript.WriteOptions{Session: own.Session}), nil)
 	if err != nil {
 		return err
@@ -276,7 +277,7 @@ func (im *treeImporter) copyUnnamed(next *treeStep) (*copied, error) {
 		if err != nil {
 			return nil, err
 		}
-		if was := messageOf(shown); wordsOf(&was) == words {
+		if was := exporter.MessageOf(shown); wordsOf(&was) == words {
 			st := next.step
 			st.Begins = name
 			return im.copiedFrom(&st)
@@ -357,23 +358,6 @@ func (s *Writer) standsIn(session, of string) {
 	if s.copies[of] == "" {
 		s.copies[of] = session
 	}
-}
-
-// forks lists the sessions that name the session which they follow, but no call of it, by that
-// session and in the order of their names.
-func (s *Reader) forks(view *refs.View) (map[string][]string, error) {
-	of := map[string][]string{}
-	for _, name := range view.Names(history.StateRefs + "parent/") {
-		child := strings.TrimPrefix(name, history.StateRefs+"parent/")
-		p, ok, err := s.ParentOf(view, child)
-		if err != nil {
-			return nil, err
-		}
-		if ok && p.Call == "" {
-			of[p.Session] = append(of[p.Session], child)
-		}
-	}
-	return of, nil
 }
 
 // has reports whether a message belongs to the copies that a session begins with. The first message

@@ -47,14 +47,14 @@ func exportsOf(t testing.TB, s *session.Store, name string) (list []cameBy) {
 			continue
 		}
 		id := storetest.Must[string](t)(
-			s.Exchange.OriginOf(storetest.View(t, s), name, history.MainBranch, row.Source))
+			s.Exporter.OriginOf(storetest.View(t, s), name, history.MainBranch, row.Source))
 		if id == "" {
 			id = row.NewID(row.Name, s.ID, name)
 		}
 		var b bytes.Buffer
-		o := transcript.WriteOptions{Session: id, Home: s.Exchange.TranscriptHome(name), Dir: "/p",
+		o := transcript.WriteOptions{Session: id, Home: s.Exporter.TranscriptHome(name), Dir: "/p",
 			Keeps: catalog.Keeps}
-		storetest.Must[transcript.Written](t)(s.Exchange.ExportTranscript(context.Background(),
+		storetest.Must[transcript.Written](t)(s.Exporter.Transcript(context.Background(),
 			storetest.View(t, s), name, history.MainBranch, 0, false,
 			transcript.Origin{Agent: row.Source, Session: id}, row.Write(&b, o), nil))
 		list = append(list, cameBy{row.Name, b.Bytes()})

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"strings"
 
@@ -12,8 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/edits/mask"
+	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -23,7 +22,7 @@ import (
 // hands over what is new repeats the note of the session's title each time; it stands at the
 // beginning, far from all else that is looked for.
 func (im *treeImporter) tookNote(src *conversation.Source) (bool, error) {
-	found, err := im.imported(im.view, src.Agent, src.Session, src.Message)
+	found, err := im.Imported(im.view, src.Agent, src.Session, src.Message)
 	if err != nil ||
 		!slices.ContainsFunc(found, func(e history.Entry) bool { return e.Session == im.as }) {
 		return false, err
@@ -51,7 +50,7 @@ func (im *treeImporter) holds(
 func (im *treeImporter) says(shown *history.Shown, fresh *transcript.Message) (bool, error) {
 	alone := adk.WithoutBranch(fresh)
 	same := func(version *history.Shown) bool {
-		old := messageOf(version)
+		old := exporter.MessageOf(version)
 		said := adk.Normal(&old)
 		return bytes.Equal(said, adk.Normal(fresh)) || bytes.Equal(said, adk.Normal(&alone))
 	}
@@ -74,7 +73,7 @@ const redaction = "REDACTED"
 
 // isRedacted reports whether a message has the redaction for words of an entry, and the others.
 func isRedacted(shown *history.Shown, fresh *transcript.Message) bool {
-	was := messageOf(shown)
+	was := exporter.MessageOf(shown)
 	was.Role = fresh.Role
 	pieces := strings.Split(wordsOf(fresh), redaction)
 	last := len(pieces) - 1
@@ -166,7 +165,7 @@ func (im *treeImporter) find(src *conversation.Source, o transcript.Origin) (for
 // sourced returns the entries of a source in the session, rewound ones included, first versions
 // only.
 func (im *treeImporter) sourced(src *conversation.Source) (list []format.ID, err error) {
-	found, err := im.imported(im.view, src.Agent, src.Session, src.Message)
+	found, err := im.Imported(im.view, src.Agent, src.Session, src.Message)
 	for _, at := range found {
 		in, err := im.line.Has(at.ID)
 		if err != nil {
@@ -186,13 +185,13 @@ func (s *Reader) HasMessage(session, agent, message string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return s.has(view, fitSession(session), transcript.Origin{Agent: agent,
+	return s.has(view, history.FitSession(session), transcript.Origin{Agent: agent,
 		Session: transcript.Fit(session), Message: transcript.Fit(message)})
 }
 
 // holder returns the session that has a message, the one with a name before others; "" for none.
 func (s *Reader) holder(view *refs.View, name string, o transcript.Origin) (string, error) {
-	found, err := s.copiesOf(view, o.Agent, o.Session, o.Message)
+	found, err := s.CopiesOf(view, o.Agent, o.Session, o.Message)
 	if err != nil {
 		return "", err
 	}
@@ -213,7 +212,7 @@ func (s *Reader) holder(view *refs.View, name string, o transcript.Origin) (stri
 // has reports whether the main branch of a session has an entry that was imported from a message or
 // is the message, or had it before a rewind.
 func (s *Reader) has(view *refs.View, session string, o transcript.Origin) (bool, error) {
-	found, err := s.copiesOf(view, o.Agent, o.Session, o.Message)
+	found, err := s.CopiesOf(view, o.Agent, o.Session, o.Message)
 	if err != nil {
 		return false, err
 	}
@@ -227,54 +226,4 @@ func (s *Reader) has(view *refs.View, session string, o transcript.Origin) (bool
 		}
 	}
 	return false, nil
-}
-
-// imported returns the entries that were imported from a message, in any session. A message that no
-// source can name has none.
-func (s *Reader) imported(
-	view *refs.View, agent, session, message string,
-) ([]history.Entry, error) {
-	list, err := s.copiesOf(view, agent, session, message)
-	return slices.DeleteFunc(list,
-		func(e history.Entry) bool { return e.Source.Session != session }), err
-}
-
-// copiesOf returns the entries that were imported from a message or from a copy of it, which an
-// agent has put into another session under the same UUID.
-func (s *Reader) copiesOf(
-	view *refs.View, agent, session, message string,
-) (list []history.Entry, err error) {
-	const anyDigest = "0000000000000000" // the key of a source does not depend on the digest
-	key, err := (&format.Source{Agent: agent, Session: session, Message: message,
-		Digest: anyDigest}).Key()
-	if err != nil {
-		return nil, nil
-	}
-	ids, err := s.BySource(view, key)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		e, err := s.Header(id)
-		if errors.Is(err, objects.ErrNotFound) && s.isUnused(view, id) {
-			continue // gc has removed it, and the links remember it
-		}
-		if err != nil {
-			return nil, err
-		}
-		if of := e.Source; of != nil && of.Agent == agent && of.Message == message {
-			list = append(list, history.Entry{ID: id, Entry: e})
-		}
-	}
-	return list, nil
-}
-
-// isUnused reports whether no branch stands on an entry, as far as all of them can be read.
-func (s *Reader) isUnused(view *refs.View, id format.ID) bool {
-	for _, name := range view.Names("sessions/") {
-		if in, err := s.Lineage(view.Get(name).ID).Has(id); in || err != nil {
-			return false
-		}
-	}
-	return true
 }

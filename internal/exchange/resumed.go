@@ -71,7 +71,7 @@ func (s *Reader) homeOf(view *refs.View, agent, key string) (string, error) {
 		}
 		at := id
 		if !exported {
-			list, err := s.imported(view, agent, name, key)
+			list, err := s.Imported(view, agent, name, key)
 			if err != nil {
 				return "", err
 			}

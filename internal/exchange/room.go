@@ -7,13 +7,15 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/epochs"
+	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/store"
 )
 
-// Reader reads sessions for an export. It has no way to write.
+// Reader reads what an import has to know. It has no way to write.
 type Reader struct {
 	*history.Reader
+	exporter     *exporter.Reader
 	clusters     *clusters.Reader
 	conversation *conversation.Reader
 	edits        *edits.Reader
@@ -43,10 +45,10 @@ type Tx struct {
 // New returns the verbs over the rooms below.
 func New(
 	s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer,
-	conversation *conversation.Writer, edits *edits.Writer,
+	conversation *conversation.Writer, edits *edits.Writer, out *exporter.Reader,
 ) *Writer {
-	r := &Reader{Reader: s.Reader, clusters: clusters.Reader, conversation: conversation.Reader,
-		edits: edits.Reader}
+	r := &Reader{Reader: s.Reader, exporter: out, clusters: clusters.Reader,
+		conversation: conversation.Reader, edits: edits.Reader}
 	return &Writer{Reader: r, conversation: conversation, store: s,
 		Room: store.NewRoom(s, func(t *store.Tx) *Tx {
 			return &Tx{

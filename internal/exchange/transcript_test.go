@@ -115,8 +115,8 @@ func TestTranscriptTree(t *testing.T) {
 	// Out, and into a third store.
 	var b bytes.Buffer
 	w := claudecode.NewWriter(&b,
-		transcript.WriteOptions{Session: "s", Home: once.Exchange.TranscriptHome("s")})
-	storetest.Must[transcript.Written](t)(once.Exchange.ExportTranscript(context.Background(),
+		transcript.WriteOptions{Session: "s", Home: once.Exporter.TranscriptHome("s")})
+	storetest.Must[transcript.Written](t)(once.Exporter.Transcript(context.Background(),
 		storetest.View(t, once), "s", history.MainBranch, 0, false,
 		transcript.Origin{}, w, nil))
 	third := storetest.Create(t)

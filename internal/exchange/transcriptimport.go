@@ -193,17 +193,18 @@ func (im *transcriptImporter) nameOf(
 	case catalog.TraitsOf(first.Agent).NamesOnly:
 		return own
 	}
-	return fitSession(own)
+	return history.FitSession(own)
 }
 
 // exportedAs returns the session of a transcript that a store exported: the one of the same name,
 // whatever the format and whichever store exported it, so that no two formats make two sessions. If
 // that one has another conversation than the session of another store, a name of both.
 func (im *transcriptImporter) exportedAs(h *transcript.Home, first transcript.Origin) string {
-	if h.Store == im.ID || first.Agent != transcript.Own && fitSession(first.Session) == h.Session {
+	if h.Store == im.ID ||
+		first.Agent != transcript.Own && history.FitSession(first.Session) == h.Session {
 		return h.Session
 	}
-	apart := fitSession(h.Session + "." + transcript.Derive(8, h.Store))
+	apart := history.FitSession(h.Session + "." + transcript.Derive(8, h.Store))
 	if im.group.settle(h.Session) != nil || im.group.settle(apart) != nil {
 		return h.Session // Import returns the error
 	}
@@ -222,18 +223,11 @@ func (im *transcriptImporter) exportedAs(h *transcript.Home, first transcript.Or
 	return apart
 }
 
-// fitSession makes a valid session name out of an agent's id.
-func fitSession(s string) string {
-	if s == "" || format.CheckName(s) == nil {
-		return s
-	}
-	sum := format.Sum([]byte(s))
-	return "sha256:" + sum.Short(32)
-}
-
 // ThreadSession returns the session of a subagent whose conversation is a thread of another
 // session's transcript.
-func ThreadSession(parent, thread string) string { return fitSession(parent + "." + thread) }
+func ThreadSession(parent, thread string) string {
+	return history.FitSession(parent + "." + thread)
+}
 
 func (im *transcriptImporter) step(st transcript.Step) error {
 	if im.out.Session == "" {
@@ -304,7 +298,7 @@ func (im *transcriptImporter) storedAs(st *transcript.Step) error {
 		from.Session != transcript.Fit(st.Session) {
 		return err
 	}
-	list, err := im.imported(view, from.Agent, from.Session, from.Message)
+	list, err := im.Imported(view, from.Agent, from.Session, from.Message)
 	for _, e := range list {
 		if _, others := history.Owner(view, e.Session); others || !exists(view, e.Session) {
 			continue
@@ -329,12 +323,12 @@ func (im *transcriptImporter) children(stats transcript.Stats) {
 	if stats.Parent != "" && im.out.Session != "" {
 		im.out.Children = append(im.out.Children,
 			Child{Session: im.out.Session,
-				Parent: history.Parent{Session: fitSession(stats.Parent)}, Named: true})
+				Parent: history.Parent{Session: history.FitSession(stats.Parent)}, Named: true})
 	}
 	for _, sp := range stats.Spawned {
 		parent := history.Parent{Session: im.out.Session, Call: sp.Call}
-		names := []string{ThreadSession(im.out.Session, sp.Thread), fitSession(sp.Thread)}
-		if own := fitSession(stats.Session); own != im.out.Session && own != "" {
+		names := []string{ThreadSession(im.out.Session, sp.Thread), history.FitSession(sp.Thread)}
+		if own := history.FitSession(stats.Session); own != im.out.Session && own != "" {
 			names = append(names, ThreadSession(own, sp.Thread)) // its transcript lies apart
 		}
 		for _, name := range names {
@@ -409,7 +403,7 @@ func (s *Writer) underName(view *refs.View, own string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if from := first.Source; from != nil && fitSession(from.Session) == own {
+		if from := first.Source; from != nil && history.FitSession(from.Session) == own {
 			return name, nil
 		}
 	}
@@ -435,56 +429,4 @@ func (s *Writer) linkImported(ctx context.Context, c Child) (known bool, err err
 
 func exists(v *refs.View, session string) bool {
 	return len(v.Names("sessions/"+session+"/")) > 0
-}
-
-// ExportTranscript writes the messages of a branch after the one with seq from. With masked it
-// applies the branch's masks. own is the agent's name for the session: what the agent has copied
-// into it from another session is named as said in it. each may be nil; otherwise it is called with
-// every message.
-func (s *Reader) ExportTranscript(
-	ctx context.Context, v *refs.View, session, branch string, from uint64, masked bool,
-	own transcript.Origin, w transcript.Writer, each func(*transcript.Message),
-) (transcript.Written, error) {
-	c, err := s.Conversation(v, session, branch, masked)
-	if err != nil {
-		return transcript.Written{}, err
-	}
-	return c.write(ctx, w, func(said *Said, it *transcript.Item) (leave bool, err error) {
-		if o := &it.Origin; said.Entry.Session != session && o.Agent == own.Agent &&
-			format.IsUUID(o.Message) {
-			o.Session = own.Session
-		}
-		if leave = said.Seq < from ||
-			said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote; !leave &&
-			each != nil {
-			each(&it.Message)
-		}
-		return leave, nil
-	})
-}
-
-// TranscriptHome returns the mark by which an export names its session, so that an import finds it
-// again.
-func (s *Reader) TranscriptHome(session string) *transcript.Home {
-	return &transcript.Home{Store: s.ID, Session: session}
-}
-
-// OriginOf returns the id that an agent has for a session: the one that the session is named for,
-// if a message in the branch has it, or else that of the first message that was said in the session
-// first; "" if there is none.
-func (s *Reader) OriginOf(v *refs.View, session, branch, agent string) (own string, err error) {
-	c, err := s.Conversation(v, session, branch, false)
-	if err != nil {
-		return "", err
-	}
-	for _, p := range c.entries {
-		switch {
-		case p.source == nil || p.source.Agent != agent || p.source.Session == "":
-		case fitSession(p.source.Session) == session:
-			return p.source.Session, nil
-		case own == "" && p.first == session:
-			own = p.source.Session
-		}
-	}
-	return own, nil
 }

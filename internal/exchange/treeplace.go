@@ -7,6 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
@@ -157,7 +158,7 @@ func (im *treeImporter) anyAtOrAfter(next *treeStep, after []history.Entry) bool
 
 // originOf returns the agent's name for an entry; own is false for messages of others.
 func (im *treeImporter) originOf(e *format.Entry) (of transcript.Origin, own bool) {
-	if of = originOf(e.Source); e.Source == nil || of.Agent != im.agent {
+	if of = exporter.Source(e.Source); e.Source == nil || of.Agent != im.agent {
 		return transcript.Origin{}, false
 	}
 	return of, true
@@ -234,7 +235,7 @@ func (im *treeImporter) lookUp(next *treeStep) error {
 		}
 		return err
 	}
-	found, err := im.copiesOf(im.view, src.Agent, src.Session, src.Message)
+	found, err := im.CopiesOf(im.view, src.Agent, src.Session, src.Message)
 	if err != nil {
 		return err
 	}

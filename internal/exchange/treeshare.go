@@ -5,6 +5,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
@@ -191,7 +192,7 @@ func (next *treeStep) isCopyOf(shown *history.Shown) bool {
 		return false // flush says why
 	}
 	is := transcript.Message{Role: clean.Role, Text: clean.Text, Parts: clean.Parts}
-	was := messageOf(shown)
+	was := exporter.MessageOf(shown)
 	return wordsOf(&is) == wordsOf(&was)
 }
 

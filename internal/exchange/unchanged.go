@@ -240,7 +240,7 @@ func (r *Imports) beginsSo(b *beginning) bool {
 		return false // the import itself reports what is wrong
 	}
 	if r.forked == nil || r.forkedAt != r.changes {
-		if r.forked, err = r.forks(view); err != nil {
+		if r.forked, err = r.Forks(view); err != nil {
 			return false
 		}
 		r.forkedAt = r.changes

@@ -22,6 +22,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
@@ -490,8 +491,8 @@ func importADK(s *session.Store) error {
 		return err
 	}
 	var b bytes.Buffer
-	if _, err := s.Exchange.ExportADK(bg, v, "told", main, &b,
-		exchange.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "agent"}}); err != nil {
+	if _, err := s.Exporter.ADK(bg, v, "told", main, &b,
+		exporter.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "agent"}}); err != nil {
 		return err
 	}
 	_, err = s.Exchange.ImportADK(bg, &b, "events", adk.Detect)
@@ -503,7 +504,7 @@ func importForest(s *session.Store) error {
 	if err != nil {
 		return err
 	}
-	doc, err := s.Exchange.UnionFind(v, v.Number)
+	doc, err := s.ForestFile.Export(v, v.Number)
 	if err != nil {
 		return err
 	}
@@ -511,7 +512,7 @@ func importForest(s *session.Store) error {
 	if err := unionfind.Encode(&b, doc); err != nil {
 		return err
 	}
-	_, err = s.Exchange.ImportUnionFind(bg, &b, "brought")
+	_, err = s.ForestFile.Import(bg, &b, "brought")
 	return err
 }
 

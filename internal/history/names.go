@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -157,4 +158,13 @@ func Clip(s string) string {
 		return s[:80] + "…"
 	}
 	return s
+}
+
+// FitSession makes a valid session name out of an agent's id.
+func FitSession(s string) string {
+	if s == "" || format.CheckName(s) == nil {
+		return s
+	}
+	sum := format.Sum([]byte(s))
+	return "sha256:" + sum.Short(32)
 }

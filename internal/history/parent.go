@@ -3,6 +3,7 @@ package history
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
@@ -46,4 +47,21 @@ func (s *Reader) ParentAt(session string, v format.Value) (p Parent, ok bool, er
 		return p, false, fmt.Errorf("cannot read %s: unknown form", ParentRef(session))
 	}
 	return doc.Parent, true, nil
+}
+
+// Forks lists the sessions that name the session which they follow, but no call of it, by that
+// session and in the order of their names.
+func (s *Reader) Forks(view *refs.View) (map[string][]string, error) {
+	of := map[string][]string{}
+	for _, name := range view.Names(StateRefs + "parent/") {
+		child := strings.TrimPrefix(name, StateRefs+"parent/")
+		p, ok, err := s.ParentOf(view, child)
+		if err != nil {
+			return nil, err
+		}
+		if ok && p.Call == "" {
+			of[p.Session] = append(of[p.Session], child)
+		}
+	}
+	return of, nil
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
@@ -26,7 +28,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/klauspost/compress/zstd"
 )
 
 type ctx = context.Context
@@ -366,8 +367,8 @@ func (w *pairWorld) checkExports() {
 		var b bytes.Buffer
 		out := form.write(&b,
 			transcript.WriteOptions{Session: pairSession,
-				Home: w.s.Exchange.TranscriptHome(pairSession), Dir: "/"})
-		_, err := w.s.Exchange.ExportTranscript(bg, w.view(), pairSession, history.MainBranch, 0,
+				Home: w.s.Exporter.TranscriptHome(pairSession), Dir: "/"})
+		_, err := w.s.Exporter.Transcript(bg, w.view(), pairSession, history.MainBranch, 0,
 			false, transcript.Origin{}, out, nil)
 		w.must(err)
 		other := newPairWorld(w.T, 0, w.tally)

@@ -9,6 +9,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/exporter"
+	"github.com/gemini-ctx/ctx/internal/forestfile"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/store"
@@ -27,7 +29,9 @@ type Store struct {
 	Recall       *recall.Reader
 	Blame        *blame.Reader
 	Compaction   *compaction.Writer
+	Exporter     *exporter.Reader
 	Exchange     *exchange.Writer
+	ForestFile   *forestfile.Writer
 }
 
 // New opens the rooms of a store. From now on the whole program also looks for the patterns of
@@ -50,6 +54,8 @@ func New(r *repo.Repo) *Store {
 	s.Blame = blame.NewReader(s.History)
 	s.Compaction = compaction.New(s.Store, s.Clusters, s.Epochs, s.Summaries,
 		s.Conversation, s.Recall.Tokens)
-	s.Exchange = exchange.New(s.Store, s.Clusters, s.Epochs, s.Conversation, s.Edits)
+	s.Exporter = exporter.New(s.History, s.Conversation.Reader, s.Edits.Reader)
+	s.Exchange = exchange.New(s.Store, s.Clusters, s.Epochs, s.Conversation, s.Edits, s.Exporter)
+	s.ForestFile = forestfile.New(s.Store, s.Clusters, s.Epochs, s.Conversation)
 	return s
 }

@@ -1,4 +1,4 @@
-package exchange
+package forestfile
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ import (
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// ImportedForest reports an ImportUnionFind.
-type ImportedForest struct {
+// Imported reports an Import.
+type Imported struct {
 	Session   string `json:"session"`
 	Messages  int    `json:"messages"`  // new in this run
 	Known     int    `json:"known"`     // there already
@@ -36,33 +36,36 @@ type ImportedForest struct {
 // unionFindAgent is the agent in the sources of imported messages.
 const unionFindAgent = "union-find-json"
 
-// ImportUnionFind imports a forest from one file into the session as, or, if as is "", into a
+// Import imports a forest from one file into the session as, or, if as is "", into a
 // session named after the file's store. Its messages are appended. Each joins the cluster that the
 // file assigns, whatever its content; summaries are accepted under the names of their summarizers,
 // and tombstones are evicted. The same file, or a longer one, can be imported again, also after an
 // interruption: known messages are not added twice, members stay in their clusters, and no summary
 // of the store is replaced. It returns ErrRefused if the session has other messages that have not
 // graduated.
-func (s *Writer) ImportUnionFind(
+func (s *Writer) Import(
 	ctx context.Context, r io.Reader, as string,
-) (ImportedForest, error) {
+) (Imported, error) {
 	doc, err := unionfind.Decode(r)
 	if err != nil {
-		return ImportedForest{}, err
+		return Imported{}, err
 	}
 	if as == "" {
 		as = "union-find-" + doc.Store[:8]
 	}
-	im := &forestImporter{Writer: s, doc: doc, out: ImportedForest{Session: as}}
+	im := &importer{Writer: s, doc: doc, out: Imported{Session: as}}
 	err = im.run(ctx)
 	return im.out, err
 }
 
-// forestImporter imports one file.
-type forestImporter struct {
+// batch is the largest number of messages or objects that one operation records.
+const batch = 4096
+
+// importer imports one file.
+type importer struct {
 	*Writer
 	doc  *unionfind.Document
-	out  ImportedForest
+	out  Imported
 	ids  []format.ID // the entries of the nodes
 	seen format.ID   // a tip up to which every message that has not graduated is of this file
 	sums []format.ID // the ids of the file's summaries; zero for none
@@ -73,7 +76,7 @@ type forestImporter struct {
 	listed map[uint64]bool      // the clusters whose entries are in places
 }
 
-func (im *forestImporter) run(ctx context.Context) error {
+func (im *importer) run(ctx context.Context) error {
 	if len(im.doc.Nodes) == 0 {
 		return nil
 	}
@@ -95,7 +98,7 @@ func (im *forestImporter) run(ctx context.Context) error {
 		return err
 	}
 	for len(im.raws) > 0 {
-		n := min(len(im.raws), importBatch)
+		n := min(len(im.raws), batch)
 		if err := im.store.Put(ctx, nil, im.raws[:n]...); err != nil {
 			return err
 		}
@@ -107,7 +110,7 @@ func (im *forestImporter) run(ctx context.Context) error {
 // checkOthers checks that every message of the session that has not graduated is of this file.
 // Otherwise the file's messages could not graduate, because a frontier skips nothing. t is nil if
 // the lock is not held.
-func (im *forestImporter) checkOthers(t *Tx) error {
+func (im *importer) checkOthers(t *Tx) error {
 	view, err := im.Refs.Read()
 	if t != nil {
 		view, err = t.store.View, nil
@@ -142,14 +145,14 @@ func (im *forestImporter) checkOthers(t *Tx) error {
 }
 
 // allKnown reports whether every node is in the session already, and sets their entries.
-func (im *forestImporter) allKnown() (bool, error) {
+func (im *importer) allKnown() (bool, error) {
 	view, err := im.Refs.Read()
 	if err != nil {
 		return false, err
 	}
 	past := im.History(view.Get(history.RefName(im.out.Session, history.MainBranch)).ID)
 	for i := range im.doc.Nodes {
-		found, err := im.imported(view, unionFindAgent, im.doc.Store,
+		found, err := im.Imported(view, unionFindAgent, im.doc.Store,
 			im.doc.Nodes[i].Stable.String())
 		if err != nil {
 			return false, err
@@ -173,17 +176,17 @@ func (im *forestImporter) allKnown() (bool, error) {
 }
 
 // append adds the nodes to the session as messages.
-func (im *forestImporter) append(ctx context.Context) error {
-	for start := 0; start < len(im.doc.Nodes); start += importBatch {
+func (im *importer) append(ctx context.Context) error {
+	for start := 0; start < len(im.doc.Nodes); start += batch {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		part := im.doc.Nodes[start:min(start+importBatch, len(im.doc.Nodes))]
-		batch := make([]conversation.Message, len(part))
+		part := im.doc.Nodes[start:min(start+batch, len(im.doc.Nodes))]
+		list := make([]conversation.Message, len(part))
 		for i := range part {
-			batch[i] = im.message(&part[i])
+			list[i] = im.message(&part[i])
 		}
-		done, found, err := im.conversation.Append(ctx, im.out.Session, history.MainBranch, batch,
+		done, found, err := im.conversation.Append(ctx, im.out.Session, history.MainBranch, list,
 			conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: true})
 		if err != nil {
 			return err
@@ -204,7 +207,7 @@ func (im *forestImporter) append(ctx context.Context) error {
 	return nil
 }
 
-func (im *forestImporter) message(n *unionfind.Node) conversation.Message {
+func (im *importer) message(n *unionfind.Node) conversation.Message {
 	return conversation.Message{
 		Role: n.Role, Author: n.Author, Text: n.Said(), Parts: n.Parts, Time: n.Time.Time,
 		Tokens: n.Tokens, Invocation: n.Invocation,
@@ -216,7 +219,7 @@ func (im *forestImporter) message(n *unionfind.Node) conversation.Message {
 }
 
 // entries returns the entries of nodes.
-func (im *forestImporter) entries(nodes []int) []format.ID {
+func (im *importer) entries(nodes []int) []format.ID {
 	list := make([]format.ID, len(nodes))
 	for i, n := range nodes {
 		list[i] = im.ids[n]
@@ -226,7 +229,7 @@ func (im *forestImporter) entries(nodes []int) []format.ID {
 
 // summaries writes the file's summaries as objects. A summary names its inputs: the earlier
 // summaries that exist, and the members that those do not stand for.
-func (im *forestImporter) summaries() error {
+func (im *importer) summaries() error {
 	im.offset = make([]int, len(im.doc.Nodes))
 	for _, c := range im.doc.Clusters {
 		for at, n := range c.Members {
@@ -287,7 +290,7 @@ func (im *forestImporter) summaries() error {
 }
 
 // byFirst returns summaries of the lineage, sorted by the first member that they stand for.
-func (im *forestImporter) byFirst(ids []format.ID) []int {
+func (im *importer) byFirst(ids []format.ID) []int {
 	list := make([]int, len(ids))
 	for i, id := range ids {
 		list[i] = im.doc.SummaryAt(id)
@@ -297,7 +300,7 @@ func (im *forestImporter) byFirst(ids []format.ID) []int {
 	return list
 }
 
-func (im *forestImporter) cleanText(text string) (string, error) {
+func (im *importer) cleanText(text string) (string, error) {
 	clean, found, err := sanitize.Text([]byte(text))
 	if err != nil {
 		return "",
@@ -308,7 +311,7 @@ func (im *forestImporter) cleanText(text string) (string, error) {
 	return string(clean), nil
 }
 
-func (im *forestImporter) node(run []format.ID) (format.ID, error) {
+func (im *importer) node(run []format.ID) (format.ID, error) {
 	raws, id, err := clusters.NodeObjects(run)
 	im.raws = append(im.raws, raws...)
 	return id, err

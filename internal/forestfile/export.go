@@ -1,4 +1,4 @@
-package exchange
+package forestfile
 
 import (
 	"cmp"
@@ -17,10 +17,10 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// UnionFind collects the shared forest after an operation into one document: every member with its
+// Export collects the shared forest after an operation into one document: every member with its
 // newest text, every cluster, the summaries of members, and the summaries that those were made of,
 // as far as they still exist.
-func (s *Reader) UnionFind(view *refs.View, number uint64) (*unionfind.Document, error) {
+func (s *Reader) Export(view *refs.View, number uint64) (*unionfind.Document, error) {
 	g := &gatherer{Reader: s, view: view, nodes: map[format.ID]int{}, lineage: map[format.ID]int{},
 		sums: map[int]int{}}
 	g.doc = &unionfind.Document{Head: unionfind.Head{Store: s.ID, Forest: history.MainForest,

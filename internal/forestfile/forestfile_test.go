@@ -1,4 +1,4 @@
-package exchange_test
+package forestfile_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
-	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/forestfile"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
@@ -23,7 +23,7 @@ import (
 func exported(t testing.TB, s *session.Store) ([]byte, *unionfind.Document) {
 	t.Helper()
 	v := storetest.View(t, s)
-	doc := storetest.Must[*unionfind.Document](t)(s.Exchange.UnionFind(v, v.Number))
+	doc := storetest.Must[*unionfind.Document](t)(s.ForestFile.Export(v, v.Number))
 	var b bytes.Buffer
 	if err := unionfind.Encode(&b, doc); err != nil {
 		t.Fatal(err)
@@ -72,8 +72,8 @@ func TestUnionFindThereAndBack(t *testing.T) {
 		}
 		file, doc := exported(t, s)
 		there := storetest.Create(t, storetest.Small...)
-		done := storetest.Must[exchange.ImportedForest](t)(
-			there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "from"))
+		done := storetest.Must[forestfile.Imported](t)(
+			there.ForestFile.Import(context.Background(), bytes.NewReader(file), "from"))
 		if done.Messages != len(doc.Nodes) || done.Joined != len(doc.Nodes) ||
 			done.Opened != len(doc.Clusters) || done.Lost > 0 {
 			t.Fatalf("seed %d: %+v of %d nodes, %d clusters", seed, done, len(doc.Nodes),
@@ -86,8 +86,8 @@ func TestUnionFindThereAndBack(t *testing.T) {
 				strings.Join(want, "\n"))
 		}
 		before := storetest.View(t, there).Number
-		again := storetest.Must[exchange.ImportedForest](t)(
-			there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "from"))
+		again := storetest.Must[forestfile.Imported](t)(
+			there.ForestFile.Import(context.Background(), bytes.NewReader(file), "from"))
 		if again.Known != len(doc.Nodes) ||
 			again.Messages+again.Joined+again.Opened+again.Summaries+again.Evicted+again.Lost > 0 {
 			t.Fatalf("seed %d: a second time: %+v", seed, again)
@@ -119,7 +119,7 @@ func TestUnionFindBesideOthers(t *testing.T) {
 	}
 	storetest.Compact(t, there, "own")
 	_, own := exported(t, there)
-	storetest.Must[exchange.ImportedForest](t)(there.Exchange.ImportUnionFind(context.Background(),
+	storetest.Must[forestfile.Imported](t)(there.ForestFile.Import(context.Background(),
 		bytes.NewReader(file), ""))
 	storetest.Check(t, there)
 	_, both := exported(t, there)
@@ -138,7 +138,7 @@ func TestUnionFindBesideOthers(t *testing.T) {
 	}
 	// Words that have not graduated stand in the way of a frontier.
 	storetest.Say(t, there, "own", "user", "one more")
-	if _, err := there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file),
+	if _, err := there.ForestFile.Import(context.Background(), bytes.NewReader(file),
 		"own"); !errors.Is(err, history.ErrRefused) {
 		t.Fatalf("into a session with a window: %v", err)
 	}
@@ -156,11 +156,11 @@ func TestUnionFindGoesOn(t *testing.T) {
 	storetest.Compact(t, s, "talk")
 	file, doc := exported(t, s)
 	there := storetest.Create(t, storetest.Small...)
-	if err := there.Exchange.AppendForest(context.Background(), doc, "from"); err != nil {
+	if err := there.ForestFile.Append(context.Background(), doc, "from"); err != nil {
 		t.Fatal(err)
 	}
-	done := storetest.Must[exchange.ImportedForest](t)(
-		there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "from"))
+	done := storetest.Must[forestfile.Imported](t)(
+		there.ForestFile.Import(context.Background(), bytes.NewReader(file), "from"))
 	if done.Known != len(doc.Nodes) || done.Joined != len(doc.Nodes) {
 		t.Fatalf("%+v", done)
 	}
@@ -174,7 +174,7 @@ func TestUnionFindGoesOn(t *testing.T) {
 	storetest.Compact(t, there, "from")
 	// The session has gone on, and its clusters have newer summaries: these stay.
 	_, want := exported(t, there)
-	done, err := there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "from")
+	done, err := there.ForestFile.Import(context.Background(), bytes.NewReader(file), "from")
 	if err != nil || done.Known != len(doc.Nodes) || done.Joined+done.Opened > 0 {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -187,7 +187,7 @@ func TestUnionFindGoesOn(t *testing.T) {
 		storetest.Say(t, s, "talk", "user", storetest.Chatter(r))
 	}
 	file, _ = exported(t, s)
-	if _, err := there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file),
+	if _, err := there.ForestFile.Import(context.Background(), bytes.NewReader(file),
 		"from"); !errors.Is(err, history.ErrRefused) {
 		t.Fatalf("more of it: %v", err)
 	}
@@ -210,7 +210,7 @@ func TestUnionFindOperation(t *testing.T) {
 		if number == 0 {
 			continue
 		}
-		doc := storetest.Must[*unionfind.Document](t)(s.Exchange.UnionFind(v, number))
+		doc := storetest.Must[*unionfind.Document](t)(s.ForestFile.Export(v, number))
 		if err := unionfind.Encode(io.Discard, doc); err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +218,7 @@ func TestUnionFindOperation(t *testing.T) {
 			t.Fatalf("operation %d: another forest", number)
 		}
 	}
-	if _, err := s.Exchange.UnionFind(v, v.Number+1); err == nil {
+	if _, err := s.ForestFile.Export(v, v.Number+1); err == nil {
 		t.Error("an operation that is not yet was shown")
 	}
 }

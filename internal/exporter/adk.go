@@ -1,27 +1,26 @@
-package exchange
+package exporter
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// ADKOptions are the options of ExportADK.
+// ADKOptions are the options of Reader.ADK.
 type ADKOptions struct {
 	adk.WriteOptions
 	Masked bool // apply the branch's masks
 	Tokens bool // write the token set of each entry into the metadata of its event
 }
 
-// ExportADK writes a branch as a session of ADK. The session provides defaults for empty options.
-func (s *Reader) ExportADK(
+// ADK writes a branch as a session of ADK. The session provides defaults for empty options.
+func (s *Reader) ADK(
 	ctx context.Context, v *refs.View, session, branch string, w io.Writer, o ADKOptions,
 ) (transcript.Written, error) {
 	c, err := s.Conversation(v, session, branch, o.Masked)
@@ -34,10 +33,10 @@ func (s *Reader) ExportADK(
 		}
 	}
 	o.Session = session
-	if o.Kept, err = c.sessionOfADK(); err != nil {
+	if o.Kept, err = c.SessionOfADK(); err != nil {
 		return transcript.Written{}, err
 	}
-	if o.State, err = s.adkState(v, session, &o); err != nil {
+	if o.State, err = s.state(v, session, &o); err != nil {
 		return transcript.Written{}, err
 	}
 	var sets *history.SessionDAG
@@ -65,9 +64,9 @@ func (s *Reader) ExportADK(
 		})
 }
 
-// sessionOfADK returns the newest note in which an import kept the members of an ADK session other
+// SessionOfADK returns the newest note in which an import kept the members of an ADK session other
 // than its events; nil if there is none.
-func (c *Conversation) sessionOfADK() (*transcript.Message, error) {
+func (c *Conversation) SessionOfADK() (*transcript.Message, error) {
 	for i := len(c.entries) - 1; i >= 0; i-- {
 		p := c.entries[i]
 		if p.source == nil ||
@@ -78,30 +77,36 @@ func (c *Conversation) sessionOfADK() (*transcript.Message, error) {
 		if err != nil || shown.Gone != "" {
 			return nil, err
 		}
-		m := messageOf(shown)
+		m := MessageOf(shown)
 		return &m, nil
 	}
 	return nil, nil
 }
 
-// messageOf converts an entry to a message.
-func messageOf(s *history.Shown) transcript.Message {
-	e := s.Entry
-	m := transcript.Message{
-		Origin: transcript.Origin{Agent: transcript.Own, Session: e.Session,
-			Message: s.ID.String()}, Note: e.Kind == format.KindNote, Role: e.Role,
-		Author: e.Author,
-		Time:   e.Time, Invocation: e.Invocation, Calls: e.Calls, Results: e.Results,
-		Tokens: e.Tokens, Gone: s.Gone,
+// StateNames returns the names of a session, app and user of ADK. Defaults replace invalid names.
+func StateNames(session, app, user string) conversation.StateNames {
+	n := conversation.StateNames{Session: session, App: app, User: user}
+	if format.CheckName(n.App) != nil {
+		n.App = adk.DefaultApp
 	}
-	if e.Source != nil {
-		m.Origin = transcript.Origin{Agent: e.Source.Agent, Session: e.Source.Session,
-			Message: e.Source.Message}
+	if format.CheckName(n.User) != nil {
+		n.User = adk.DefaultUser
 	}
-	if s.Parts != nil && json.Valid(s.Parts) {
-		m.Parts = jsonvalue.Compact(s.Parts)
-	} else {
-		m.Text = s.Text
+	return n
+}
+
+// state returns the state of a session as a JSON object; nil if there is none.
+func (s *Reader) state(v *refs.View, session string, o *ADKOptions) ([]byte, error) {
+	app, user := adk.Owner(o.Kept)
+	if o.App != "" {
+		app = o.App
 	}
-	return m
+	if o.User != "" {
+		user = o.User
+	}
+	list, err := s.conversation.State(v, StateNames(session, app, user))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return conversation.EncodeState(list)
 }

@@ -1,4 +1,4 @@
-package exchange
+package forestfile
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 
 // apply applies the file's clusters under the lock, in one operation, so the frontier passes all of
 // them at once. If no summary is new, the branch adopts the summaries that exist.
-func (im *forestImporter) apply(t *Tx) error {
+func (im *importer) apply(t *Tx) error {
 	name := history.RefName(im.out.Session, history.MainBranch)
 	old := t.store.View.Get(name)
 	h, err := t.Head(im.out.Session, history.MainBranch, old)
@@ -82,7 +82,7 @@ func (im *forestImporter) apply(t *Tx) error {
 // join puts every node that is no member yet into the store's cluster that has a member of the
 // node's cluster, or into a new one. It returns the number of the store's cluster for each cluster
 // of the file.
-func (im *forestImporter) join(t *Tx, st *forest.State) ([]uint64, error) {
+func (im *importer) join(t *Tx, st *forest.State) ([]uint64, error) {
 	wanted := make(map[format.ID]bool, len(im.ids))
 	for _, id := range im.ids {
 		wanted[id] = true
@@ -143,7 +143,7 @@ func byArrivalOf(doc *unionfind.Document) []int {
 
 // cover accepts the summaries of the file, inputs before the summaries made of them, if the cluster
 // still has exactly these members in a row and no summary of its own stands for some of them.
-func (im *forestImporter) cover(t *Tx, st *forest.State, clusters []uint64) error {
+func (im *importer) cover(t *Tx, st *forest.State, clusters []uint64) error {
 	mine := map[format.ID]bool{}
 	im.index, im.listed = map[format.ID]uint64{}, map[uint64]bool{}
 	last := map[int]bool{}
@@ -178,7 +178,7 @@ func (im *forestImporter) cover(t *Tx, st *forest.State, clusters []uint64) erro
 // acceptance returns the decision that accepts a summary. A Count of 0 means that the summary does
 // not fit its cluster. known
 // says that the store has it already.
-func (im *forestImporter) acceptance(
+func (im *importer) acceptance(
 	st *forest.State, number uint64, at int, mine map[format.ID]bool,
 ) (d format.Decision, known bool, err error) {
 	id, from := im.sums[at], &im.doc.Lineage[at]
@@ -225,7 +225,7 @@ func (im *forestImporter) acceptance(
 
 // evict evicts the clusters that are tombstones in the file and have the same members in both, in
 // the order of their evictions.
-func (im *forestImporter) evict(t *Tx, st *forest.State, clusters []uint64) error {
+func (im *importer) evict(t *Tx, st *forest.State, clusters []uint64) error {
 	var order []int
 	for i, c := range im.doc.Clusters {
 		if c.Tombstone != nil {

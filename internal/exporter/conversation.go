@@ -1,4 +1,4 @@
-package exchange
+package exporter
 
 import (
 	"context"
@@ -131,12 +131,12 @@ func (c *Conversation) write(
 	newest := c.newestNotes()
 	err := c.Each(func(said Said) error {
 		of := said.Entry.Source
-		again := said.Entry.Kind == format.KindNote && newest[originOf(of)] > said.Number
+		again := said.Entry.Kind == format.KindNote && newest[Source(of)] > said.Number
 		if again || of != nil && transcript.IsBeside(of.Message) {
 			return ctx.Err() // the agent has written it again, or keeps it elsewhere
 		}
 		it := transcript.Item{
-			Message: messageOf(said.Shown), Entry: said.ID.String(), Open: said.Open,
+			Message: MessageOf(said.Shown), Entry: said.ID.String(), Open: said.Open,
 			Orphan: said.Caller == NoCaller,
 			Number: said.Number, Caller: said.Caller, Turn: said.Invocation, Path: said.Path,
 		}
@@ -157,14 +157,14 @@ func (c *Conversation) newestNotes() map[transcript.Origin]int {
 	newest := map[transcript.Origin]int{}
 	for _, p := range c.entries {
 		if p.kind == format.KindNote && p.source != nil {
-			newest[originOf(p.source)] = p.said.Number
+			newest[Source(p.source)] = p.said.Number
 		}
 	}
 	return newest
 }
 
-// originOf returns the origin that a source names; the zero Origin for none.
-func originOf(s *format.Source) (of transcript.Origin) {
+// Source returns the origin that a source names; the zero Origin for none.
+func Source(s *format.Source) (of transcript.Origin) {
 	if s != nil {
 		of = transcript.Origin{Agent: s.Agent, Session: s.Session, Message: s.Message}
 	}
