@@ -179,3 +179,10 @@ func (e *Entry) Links() []Link {
 	return links(append(list, Link{e.Amends, EntryKind}, Link{e.Left, EntryKind},
 		Link{e.Epoch, EpochKind})...)
 }
+
+// IsTime reports whether a header can hold the time of a message: milliseconds of the years 0 to
+// 9999 in UTC. The zero time stands for none.
+func IsTime(t time.Time) bool {
+	t = t.UTC().Truncate(time.Millisecond)
+	return !t.IsZero() && t.Year() >= 0 && t.Year() <= 9999
+}

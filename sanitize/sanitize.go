@@ -86,3 +86,16 @@ func (t tally) total() int {
 	}
 	return n
 }
+
+// AddFindings adds the findings b to a, one finding a class.
+func AddFindings(a, b []Finding) []Finding {
+	for _, f := range b {
+		at := slices.IndexFunc(a, func(has Finding) bool { return has.Class == f.Class })
+		if at < 0 {
+			a = append(a, f)
+		} else {
+			a[at].Count += f.Count
+		}
+	}
+	return a
+}

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/internal/clusters"
@@ -15,7 +17,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/spf13/cobra"
 )
 
 type appendOptions struct {
@@ -145,7 +146,7 @@ func (o *appendOptions) read(a *app) (conversation.Message, error) {
 		if err != nil {
 			return m, usagef("bad --time: %.80q: a time is like 2026-11-21T00:42:09Z", o.when)
 		}
-		if !conversation.IsTime(t) {
+		if !format.IsTime(t) {
 			return m, usagef("bad --time: %.80q: such a time cannot be stored", o.when)
 		}
 		m.Time = t

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/state"
 )
 
 // lookFor returns what tells which sessions are those of the project of a store. known are the
@@ -220,7 +220,7 @@ func notedPaths(s *session.Store) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.Conversation.State(view, conversation.StateNames{App: ownApp})
+	list, err := s.State.Get(view, state.Names{App: ownApp})
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (a *app) notePaths(s *session.Store, noted, paths []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Conversation.SetState(a.c, conversation.StateNames{App: ownApp},
-		[]conversation.StateChange{stateChange(pathsKey, b)})
+	_, err = s.State.Set(a.c, state.Names{App: ownApp},
+		[]state.Change{stateChange(pathsKey, b)})
 	return err
 }

@@ -67,6 +67,7 @@ var layers = map[string]string{
 		"internal/repo internal/window",
 	"internal/store": "format forest internal/durable lock objects refs sanitize " +
 		"internal/repo internal/history",
+	"internal/state": "format refs sanitize internal/history internal/store",
 	"internal/clusters": "internal/parallel format forest forest/score forest/summarize " +
 		"internal/cache internal/history/dag objects refs internal/repo internal/window " +
 		"internal/history internal/store",
@@ -87,11 +88,11 @@ var layers = map[string]string{
 		"internal/store internal/clusters internal/wording",
 	"internal/epochs": "format objects refs internal/epochs/epoch internal/view " +
 		"internal/history internal/store",
-	"internal/conversation": "internal/parallel internal/digest internal/jsonvalue " +
-		"internal/script internal/message format forest forest/score forest/summarize " +
-		"internal/cache objects refs sanitize internal/window internal/history internal/store " +
-		"internal/clusters internal/conversation/loop internal/epochs internal/summaries " +
-		"internal/edits/mask",
+	"internal/conversation": "internal/script format forest forest/score forest/summarize " +
+		"internal/jsonvalue internal/parallel internal/message internal/cache objects refs " +
+		"sanitize internal/window internal/history internal/store internal/clusters " +
+		"internal/conversation/loop internal/edits/mask internal/digest internal/summaries " +
+		"internal/epochs",
 	"internal/edits": "format forest/summarize objects refs sanitize internal/view " +
 		"internal/history internal/summaries internal/store internal/clusters internal/epochs " +
 		"internal/wording internal/edits/mask internal/cache",
@@ -142,9 +143,9 @@ var layers = map[string]string{
 		"objects refs sanitize internal/history internal/store internal/maintenance/forget " +
 		"internal/remote internal/sanitize/controls",
 	"internal/maintenance/repair": "format forest lock objects refs internal/repo " +
-		"internal/history internal/store internal/conversation internal/maintenance/graph " +
-		"internal/maintenance/storedir internal/maintenance/fsck internal/maintenance/rebuild " +
-		"internal/maintenance/replay",
+		"internal/history internal/store internal/state internal/maintenance/graph " +
+		"internal/maintenance/replay internal/maintenance/storedir internal/maintenance/fsck " +
+		"internal/maintenance/rebuild",
 	"internal/summarizer/model": "forest/summarize internal/child internal/summarizer " +
 		"internal/durable",
 	"internal/when": "",
@@ -169,18 +170,19 @@ var layers = map[string]string{
 		"internal/blame/replay internal/recall internal/repo internal/jsonvalue " +
 		"internal/agent/transcript internal/agent/catalog internal/when internal/sessions",
 	"internal/exporter": "format internal/jsonvalue internal/agent/transcript " +
-		"internal/agent/adk refs internal/history internal/conversation internal/edits",
+		"internal/agent/adk refs internal/history internal/state internal/edits",
 	"internal/exchange": "format internal/jsonvalue internal/parallel " +
 		"internal/agent/transcript internal/agent/adk internal/cache objects refs sanitize " +
-		"internal/history internal/store internal/clusters internal/edits/mask internal/epochs " +
-		"internal/conversation internal/edits internal/agent/catalog internal/exporter",
+		"internal/history internal/store internal/state internal/clusters internal/edits/mask " +
+		"internal/epochs internal/conversation internal/edits internal/agent/catalog " +
+		"internal/exporter",
 	"internal/forestfile": "format forest forest/summarize internal/agent/unionfind " +
 		"internal/cache objects refs sanitize internal/history internal/store internal/clusters " +
 		"internal/epochs internal/conversation",
-	"internal/session": "refs sanitize internal/repo internal/history internal/blame " +
-		"internal/store internal/clusters internal/epochs internal/summaries " +
-		"internal/conversation internal/edits internal/recall internal/compaction " +
-		"internal/exporter internal/exchange internal/forestfile",
+	"internal/session": "refs sanitize internal/repo internal/store internal/state " +
+		"internal/clusters internal/summaries internal/epochs internal/conversation " +
+		"internal/edits internal/blame internal/compaction internal/recall internal/exporter " +
+		"internal/exchange internal/forestfile",
 	"internal/hooks": "format internal/terms internal/outcome forest/summarize " +
 		"internal/repo internal/agent/transcript internal/agent/catalog internal/agent/shape " +
 		"internal/agent/claudecode internal/agent/codex internal/agent/geminicli " +
@@ -202,9 +204,8 @@ var layers = map[string]string{
 		"internal/sharing internal/session internal/cli/environ internal/summarizer",
 	"internal/blame/whose": "refs internal/blame internal/blame/replay " +
 		"internal/cli/command internal/gitfile internal/history internal/session",
-	"internal/cli/jsonl": "internal/jsonvalue format sanitize internal/history " +
-		"internal/conversation internal/session internal/conversation/loop " +
-		"internal/cli/command",
+	"internal/cli/jsonl": "format internal/jsonvalue sanitize internal/history " +
+		"internal/conversation/loop internal/conversation internal/session internal/cli/command",
 	"internal/page": "format forest/summarize internal/digest internal/jsonvalue " +
 		"internal/message objects refs sanitize internal/sanitize/controls internal/view " +
 		"internal/brief internal/history internal/store internal/clusters internal/epochs " +

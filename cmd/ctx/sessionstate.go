@@ -14,9 +14,9 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -41,8 +41,8 @@ func (o *stateFlags) newCmd(a *app, use string, run runE) *cobra.Command {
 // names returns the owners of the state. With an app, there may be no session if none is named.
 func (o *stateFlags) names(
 	s *session.Store, view *refs.View,
-) (conversation.StateNames, error) {
-	n := conversation.StateNames{Session: o.session, App: o.app, User: o.user}
+) (state.Names, error) {
+	n := state.Names{Session: o.session, App: o.app, User: o.user}
 	for _, name := range []struct{ flag, name string }{{"session", o.session}, {"app", o.app},
 		{"user", o.user}} {
 		if o.cmd.Flags().Changed(name.flag) {
@@ -75,7 +75,7 @@ func newSessionStateCmd(a *app) *cobra.Command {
 
 func (o *stateFlags) read(
 	a *app,
-) (n conversation.StateNames, list []conversation.StateValue, err error) {
+) (n state.Names, list []state.Pair, err error) {
 	s, view, err := a.openView()
 	if err != nil {
 		return n, nil, err
@@ -83,11 +83,11 @@ func (o *stateFlags) read(
 	if n, err = o.names(s, view); err != nil {
 		return n, nil, err
 	}
-	list, err = s.Conversation.State(view, n)
+	list, err = s.State.Get(view, n)
 	return n, list, err
 }
 
-func printState(a *app, n conversation.StateNames, list []conversation.StateValue) error {
+func printState(a *app, n state.Names, list []state.Pair) error {
 	if !a.json {
 		var rows [][]string
 		for _, v := range list {
@@ -96,7 +96,7 @@ func printState(a *app, n conversation.StateNames, list []conversation.StateValu
 		a.table(rows)
 		return nil
 	}
-	state, err := conversation.EncodeState(list)
+	state, err := state.Encode(list)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func newSessionStateGetCmd(a *app) *cobra.Command {
 			return err
 		}
 		i := slices.IndexFunc(list,
-			func(v conversation.StateValue) bool { return v.Key == args[0] })
+			func(v state.Pair) bool { return v.Key == args[0] })
 		if i < 0 {
 			return &exitError{exitFailed}
 		}
@@ -125,7 +125,7 @@ func newSessionStateSetCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
 	lines := false
 	cmd := o.newCmd(a, "set KEY=JSON... | --jsonl [FILE]", func(args []string) error {
-		var changes []conversation.StateChange
+		var changes []state.Change
 		var err error
 		if lines {
 			changes, err = stateLines(a, append(args, "-")[0])
@@ -146,17 +146,17 @@ func newSessionStateSetCmd(a *app) *cobra.Command {
 func newSessionStateRmCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
 	return o.newCmd(a, "rm KEY...", func(args []string) error {
-		var changes []conversation.StateChange
+		var changes []state.Change
 		for _, key := range args {
 			changes = append(changes,
-				conversation.StateChange{StateValue: conversation.StateValue{Key: key},
+				state.Change{Pair: state.Pair{Key: key},
 					Remove: true})
 		}
 		return o.change(a, changes)
 	})
 }
 
-func (o *stateFlags) change(a *app, changes []conversation.StateChange) error {
+func (o *stateFlags) change(a *app, changes []state.Change) error {
 	s, view, err := a.openView()
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (o *stateFlags) change(a *app, changes []conversation.StateChange) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.Conversation.SetState(a.c, n, changes)
+	done, err := s.State.Set(a.c, n, changes)
 	if err != nil {
 		return err
 	}
@@ -185,8 +185,8 @@ func (o *stateFlags) change(a *app, changes []conversation.StateChange) error {
 const maxStateChanges = 10_000
 
 // statePairs parses KEY=JSON arguments.
-func statePairs(args []string) ([]conversation.StateChange, error) {
-	var list []conversation.StateChange
+func statePairs(args []string) ([]state.Change, error) {
+	var list []state.Change
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok {
@@ -202,28 +202,28 @@ func statePairs(args []string) ([]conversation.StateChange, error) {
 	return list, nil
 }
 
-func stateChange(key string, value []byte) conversation.StateChange {
-	return conversation.StateChange{StateValue: conversation.StateValue{Key: key,
+func stateChange(key string, value []byte) state.Change {
+	return state.Change{Pair: state.Pair{Key: key,
 		Value: bytes.Clone(bytes.TrimSpace(value))}}
 }
 
 // stateLines reads one object from each line. It skips empty lines.
-func stateLines(a *app, file string) ([]conversation.StateChange, error) {
+func stateLines(a *app, file string) ([]state.Change, error) {
 	in, closeInput, err := a.inputText(file)
 	if err != nil {
 		return nil, err
 	}
 	defer closeInput()
-	var list []conversation.StateChange
+	var list []state.Change
 	err = jsonl.Each(a.c, in, func(line []byte) error {
 		members, err := jsonvalue.Members(line)
 		for _, m := range members {
 			if len(list) == maxStateChanges {
 				return fmt.Errorf("more than %d keys", maxStateChanges)
 			}
-			if len(m.Value) > conversation.MaxStateValue {
+			if len(m.Value) > state.MaxValue {
 				return fmt.Errorf("value of %d bytes: %d is the most", len(m.Value),
-					conversation.MaxStateValue)
+					state.MaxValue)
 			}
 			list = append(list, stateChange(m.Name, m.Value))
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -143,7 +143,7 @@ func refNamed(view *refs.View, name string) string {
 		name = view.Get("HEAD").Name
 	}
 	for _, full := range []string{name, strings.TrimPrefix(name, "refs/"), "sessions/" + name,
-		"sessions/" + name + "/" + history.MainBranch, conversation.UserRefs + name} {
+		"sessions/" + name + "/" + history.MainBranch, state.UserRefs + name} {
 		if view.Get(full).Exists() {
 			return full
 		}

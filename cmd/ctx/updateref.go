@@ -61,7 +61,7 @@ func updateRef(a *app, u refUpdate) error {
 	top, _, _ := strings.Cut(u.name, "/")
 	switch top {
 	case "user":
-		err = s.Conversation.UpdateRef(a.c, u.name, to, expect)
+		err = s.State.UpdateRef(a.c, u.name, to, expect)
 	case "sessions":
 		to, err = endAt(a.c, s, u, to, expect)
 	default:

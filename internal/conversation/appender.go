@@ -177,7 +177,7 @@ func (w *Appender) timeOf(m *Message) time.Time {
 	if t.IsZero() {
 		t = w.Tip.Time
 	}
-	if !IsTime(t) {
+	if !format.IsTime(t) {
 		t = w.Now()
 	}
 	return t.UTC().Truncate(time.Millisecond)

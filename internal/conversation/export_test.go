@@ -2,7 +2,5 @@ package conversation
 
 // The limits that the tests go to.
 const (
-	MaxDepth     = maxDepth
-	MaxStateKey  = maxStateKey
-	MaxStateKeys = maxStateKeys
+	MaxDepth = maxDepth
 )

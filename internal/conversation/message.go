@@ -59,7 +59,7 @@ func CleanAll(batch []Message) ([]Message, []sanitize.Finding, error) {
 		if err := out[i].check(); err != nil {
 			return nil, nil, err
 		}
-		all = AddFindings(all, found)
+		all = sanitize.AddFindings(all, found)
 	}
 	slices.SortFunc(all,
 		func(a, b sanitize.Finding) int { return strings.Compare(a.Class, b.Class) })
@@ -102,7 +102,7 @@ func (m *Message) cleanWords() *cleaned {
 	text, known := sanitize.Known(text, m.Secrets)
 	c := &cleaned{}
 	c.text, c.found, c.err = clean(text)
-	c.found = AddFindings(c.found, known)
+	c.found = sanitize.AddFindings(c.found, known)
 	return c
 }
 
@@ -138,7 +138,7 @@ func (m *Message) Clean() (found []sanitize.Finding, err error) {
 			return nil, err
 		}
 		if len(more) > 0 {
-			*name, found = string(b), AddFindings(found, more)
+			*name, found = string(b), sanitize.AddFindings(found, more)
 		}
 	}
 	return found, nil
@@ -201,26 +201,6 @@ func (m *Message) Record() []byte {
 		return append(append(b, "parts\x00"...), m.Parts...)
 	}
 	return append(append(b, "text\x00"...), m.Text...)
-}
-
-// IsTime reports whether a header can hold the time of a message: milliseconds of the years 0 to
-// 9999 in UTC. The zero time stands for none.
-func IsTime(t time.Time) bool {
-	t = t.UTC().Truncate(time.Millisecond)
-	return !t.IsZero() && t.Year() >= 0 && t.Year() <= 9999
-}
-
-// AddFindings adds the findings b to a, one finding a class.
-func AddFindings(a, b []sanitize.Finding) []sanitize.Finding {
-	for _, f := range b {
-		at := slices.IndexFunc(a, func(has sanitize.Finding) bool { return has.Class == f.Class })
-		if at < 0 {
-			a = append(a, f)
-		} else {
-			a[at].Count += f.Count
-		}
-	}
-	return a
 }
 
 // linksOf returns the calls and results in parts that have an id.

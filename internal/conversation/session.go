@@ -53,7 +53,7 @@ func (s *Writer) SetAbout(
 			return err
 		}
 		u := format.RefUpdate{Name: ref, Old: view.Get(ref)}
-		if u.New, err = t.blob(b); err != nil || u.New == u.Old {
+		if u.New, err = t.store.AddBlob(b); err != nil || u.New == u.Old {
 			return err
 		}
 		return t.store.Commit(&format.Operation{Verb: refs.VerbAbout, Session: session,
@@ -134,7 +134,7 @@ func (s *Writer) RemoveSession(ctx context.Context, session string) (messages in
 				format.RefUpdate{Name: "HEAD", Old: HEAD, New: t.nextHEAD(session)})
 		}
 		if mark := history.RemovedRefs + session; !t.store.View.Get(mark).Exists() {
-			v, err := t.blob([]byte(removedMark))
+			v, err := t.store.AddBlob([]byte(removedMark))
 			if err != nil {
 				return err
 			}
@@ -172,3 +172,17 @@ func (t *Tx) nextHEAD(gone string) format.Value {
 	}
 	return format.Value{}
 }
+
+// sessionState returns the refs that belong to a session besides its branches.
+func sessionState(v *refs.View, session string) (names []string) {
+	origin := history.OriginRef(history.OriginOf(v, session), session)
+	for _, name := range []string{history.StateRefs + "session/" + session,
+		history.ParentRef(session), history.AboutRef(session), origin} {
+		if v.Get(name).Exists() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func isStateRef(name string) bool { return strings.HasPrefix(name, history.StateRefs) }

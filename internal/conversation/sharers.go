@@ -24,14 +24,11 @@ func (t *Tx) keepShared(ids map[format.ID]bool, session string) error {
 // keepMembersOf removes from ids the entries that a branch at v has within its frontier.
 func (t *Tx) keepMembersOf(ids map[format.ID]bool, v format.Value) error {
 	for e, err := range t.Walk(v.ID, history.WithJoined) {
-		if err != nil {
+		if err != nil || len(ids) == 0 {
 			return err
 		}
 		if e.Seq <= v.Frontier {
 			delete(ids, e.ID)
-		}
-		if len(ids) == 0 {
-			break
 		}
 	}
 	return nil

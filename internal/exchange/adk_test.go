@@ -21,6 +21,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
@@ -494,23 +495,23 @@ func TestADKState(t *testing.T) {
 	} {
 		s := storetest.Create(t)
 		importADK(t, s, []byte(c.in), "s")
-		names := conversation.StateNames{Session: "s", App: "shop", User: "ada"}
+		names := state.Names{Session: "s", App: "shop", User: "ada"}
 		if c.want == "" {
-			if got, _ := s.Conversation.State(storetest.View(t, s), names); len(got) > 0 {
+			if got, _ := s.State.Get(storetest.View(t, s), names); len(got) > 0 {
 				t.Errorf("%s: %v", name, got)
 			}
 			continue
 		}
 		if got := string(
 			storetest.Must[[]byte](t)(
-				conversation.EncodeState(
-					storetest.Must[[]conversation.StateValue](t)(
-						s.Conversation.State(storetest.View(t, s), names))))); got != c.want {
+				state.Encode(
+					storetest.Must[[]state.Pair](t)(
+						s.State.Get(storetest.View(t, s), names))))); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
-		storetest.Must[conversation.StateDone](t)(s.Conversation.SetState(context.Background(),
+		storetest.Must[state.Done](t)(s.State.Set(context.Background(),
 			names,
-			[]conversation.StateChange{{StateValue: conversation.StateValue{Key: "turns",
+			[]state.Change{{Pair: state.Pair{Key: "turns",
 				Value: []byte("9")}}}))
 		number := storetest.View(t, s).Number
 		importADK(t, s, []byte(c.in), "s")

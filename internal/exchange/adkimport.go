@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -57,7 +58,7 @@ func (s *Writer) ImportADK(
 	if o := &done; err == nil && o.Messages+o.Notes+o.Amended > 0 {
 		var found []sanitize.Finding
 		done.State, found, err = im.takeState(stats)
-		done.Redacted = conversation.AddFindings(done.Redacted, found)
+		done.Redacted = sanitize.AddFindings(done.Redacted, found)
 	}
 	if errors.Is(err, adk.ErrForm) {
 		err = fmt.Errorf("%w: %w", history.ErrInput, err)
@@ -72,26 +73,26 @@ func (im *treeImporter) takeState(
 	stats adk.Stats,
 ) (set int, found []sanitize.Finding, err error) {
 	names := exporter.StateNames(im.as, stats.App, stats.User)
-	var changes []conversation.StateChange
+	var changes []state.Change
 	for _, k := range stats.State {
-		c := conversation.StateChange{StateValue: conversation.StateValue{Key: k.Key,
+		c := state.Change{Pair: state.Pair{Key: k.Key,
 			Value: k.Value}}
 		key := k.Key
 		_, err := names.RefOf(&key)
 		if err == nil {
 			_, err = c.Clean()
 		}
-		if err != nil || len(k.Value) > conversation.MaxStateValue {
+		if err != nil || len(k.Value) > state.MaxValue {
 			stats.Skipped["state"]++
 			continue
 		}
 		changes = append(changes,
-			conversation.StateChange{StateValue: conversation.StateValue{Key: k.Key,
+			state.Change{Pair: state.Pair{Key: k.Key,
 				Value: k.Value}})
 	}
 	if len(changes) == 0 {
 		return 0, nil, nil
 	}
-	done, err := im.conversation.SetState(im.ctx, names, changes)
+	done, err := im.state.Set(im.ctx, names, changes)
 	return done.Set, done.Found, err
 }

@@ -49,7 +49,7 @@ func (c *Tally) sum(o Tally) {
 	c.Known += o.Known
 	c.Amended += o.Amended
 	c.Rewinds += o.Rewinds
-	c.Redacted = conversation.AddFindings(c.Redacted, o.Redacted)
+	c.Redacted = sanitize.AddFindings(c.Redacted, o.Redacted)
 }
 
 // An import records at most importBatch messages, and about importBytes of them, in one operation.

@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/internal/store"
 )
 
@@ -26,6 +27,7 @@ type Writer struct {
 	*Reader
 	*store.Room[*Tx]
 	conversation *conversation.Writer
+	state        *state.Writer
 	store        *store.Store
 
 	copying sync.Mutex
@@ -46,10 +48,11 @@ type Tx struct {
 func New(
 	s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer,
 	conversation *conversation.Writer, edits *edits.Writer, out *exporter.Reader,
+	state *state.Writer,
 ) *Writer {
 	r := &Reader{Reader: s.Reader, exporter: out, clusters: clusters.Reader,
 		conversation: conversation.Reader, edits: edits.Reader}
-	return &Writer{Reader: r, conversation: conversation, store: s,
+	return &Writer{Reader: r, conversation: conversation, state: state, store: s,
 		Room: store.NewRoom(s, func(t *store.Tx) *Tx {
 			return &Tx{
 				Reader: r, store: t,

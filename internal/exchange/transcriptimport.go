@@ -16,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // ImportedTranscript reports an ImportTranscript.
@@ -154,7 +155,7 @@ func (im *transcriptImporter) repeats() {
 		}
 		redacted, known := lane.repeats()
 		again.once = again.once || !known
-		again.redacted = conversation.AddFindings(again.redacted, redacted)
+		again.redacted = sanitize.AddFindings(again.redacted, redacted)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -36,7 +36,7 @@ func (s *Reader) ADK(
 	if o.Kept, err = c.SessionOfADK(); err != nil {
 		return transcript.Written{}, err
 	}
-	if o.State, err = s.state(v, session, &o); err != nil {
+	if o.State, err = s.sessionState(v, session, &o); err != nil {
 		return transcript.Written{}, err
 	}
 	var sets *history.SessionDAG
@@ -84,8 +84,8 @@ func (c *Conversation) SessionOfADK() (*transcript.Message, error) {
 }
 
 // StateNames returns the names of a session, app and user of ADK. Defaults replace invalid names.
-func StateNames(session, app, user string) conversation.StateNames {
-	n := conversation.StateNames{Session: session, App: app, User: user}
+func StateNames(session, app, user string) state.Names {
+	n := state.Names{Session: session, App: app, User: user}
 	if format.CheckName(n.App) != nil {
 		n.App = adk.DefaultApp
 	}
@@ -95,8 +95,8 @@ func StateNames(session, app, user string) conversation.StateNames {
 	return n
 }
 
-// state returns the state of a session as a JSON object; nil if there is none.
-func (s *Reader) state(v *refs.View, session string, o *ADKOptions) ([]byte, error) {
+// sessionState returns the state of a session as a JSON object; nil if there is none.
+func (s *Reader) sessionState(v *refs.View, session string, o *ADKOptions) ([]byte, error) {
 	app, user := adk.Owner(o.Kept)
 	if o.App != "" {
 		app = o.App
@@ -104,9 +104,9 @@ func (s *Reader) state(v *refs.View, session string, o *ADKOptions) ([]byte, err
 	if o.User != "" {
 		user = o.User
 	}
-	list, err := s.conversation.State(v, StateNames(session, app, user))
+	list, err := s.state.Get(v, StateNames(session, app, user))
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	return conversation.EncodeState(list)
+	return state.Encode(list)
 }

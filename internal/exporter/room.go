@@ -3,19 +3,19 @@
 package exporter
 
 import (
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/state"
 )
 
 // Reader reads sessions for an export.
 type Reader struct {
 	*history.Reader
-	conversation *conversation.Reader
-	edits        *edits.Reader
+	state *state.Reader
+	edits *edits.Reader
 }
 
 // New returns the verbs over the rooms below.
-func New(h *history.Reader, c *conversation.Reader, e *edits.Reader) *Reader {
-	return &Reader{Reader: h, conversation: c, edits: e}
+func New(h *history.Reader, st *state.Reader, e *edits.Reader) *Reader {
+	return &Reader{Reader: h, state: st, edits: e}
 }

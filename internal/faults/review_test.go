@@ -196,7 +196,7 @@ func TestA12_UpdateRefIsNoSecondDoor(t *testing.T) {
 	id := must[format.ID](t)(resolve(s, "talk~3"))
 	for _, name := range []string{"sessions/talk/main", "forests/main", "epochs/talk/main", "HEAD",
 		"state/x", "user", "user/../forests/main"} {
-		if err := s.Conversation.UpdateRef(bg, name, id, nil); !errors.Is(err, history.ErrInput) &&
+		if err := s.State.UpdateRef(bg, name, id, nil); !errors.Is(err, history.ErrInput) &&
 			!errors.Is(err, history.ErrRefused) {
 			t.Errorf("%s: got %v", name, err)
 		}

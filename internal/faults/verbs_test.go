@@ -32,6 +32,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
@@ -190,13 +191,13 @@ func verbs() []verb {
 					func(*refs.View) (string, error) { return "told", nil })
 			})},
 		{name: "session state", do: on(func(s *session.Store) error {
-			set := func(key, value string) conversation.StateChange {
-				return conversation.StateChange{StateValue: conversation.StateValue{Key: key,
+			set := func(key, value string) state.Change {
+				return state.Change{Pair: state.Pair{Key: key,
 					Value: json.RawMessage(value)}}
 			}
-			_, err := s.Conversation.SetState(bg,
-				conversation.StateNames{Session: "talk", App: "shop", User: "ada"},
-				[]conversation.StateChange{set("app:a", "1"), set("user:b", "2"), set("c", "3")})
+			_, err := s.State.Set(bg,
+				state.Names{Session: "talk", App: "shop", User: "ada"},
+				[]state.Change{set("app:a", "1"), set("user:b", "2"), set("c", "3")})
 			return err
 		})},
 		{name: "session link", do: on(func(s *session.Store) error {
@@ -283,7 +284,7 @@ func verbs() []verb {
 		{name: "update-ref", do: on(func(s *session.Store) error {
 			id, err := resolve(s, "talk~2")
 			if err == nil {
-				err = s.Conversation.UpdateRef(bg, conversation.UserRefs+"here", id, &format.ID{})
+				err = s.State.UpdateRef(bg, state.UserRefs+"here", id, &format.ID{})
 			}
 			return err
 		})},

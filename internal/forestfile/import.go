@@ -202,7 +202,7 @@ func (im *importer) append(ctx context.Context) error {
 				im.out.Messages++
 			}
 		}
-		im.out.Redacted = conversation.AddFindings(im.out.Redacted, found)
+		im.out.Redacted = sanitize.AddFindings(im.out.Redacted, found)
 	}
 	return nil
 }
@@ -307,7 +307,7 @@ func (im *importer) cleanText(text string) (string, error) {
 			fmt.Errorf("%w: cannot sanitize a summary, so it is not stored: %w",
 				history.ErrInput, err)
 	}
-	im.out.Redacted = conversation.AddFindings(im.out.Redacted, found)
+	im.out.Redacted = sanitize.AddFindings(im.out.Redacted, found)
 	return string(clean), nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/forestfile"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/sanitize"
@@ -25,6 +26,7 @@ type Store struct {
 	Clusters     *clusters.Writer
 	Summaries    *summaries.Writer
 	Conversation *conversation.Writer
+	State        *state.Writer
 	Edits        *edits.Writer
 	Recall       *recall.Reader
 	Blame        *blame.Reader
@@ -47,6 +49,7 @@ func New(r *repo.Repo) *Store {
 	s.Clusters = clusters.New(s.Store)
 	s.Summaries = summaries.New(s.Store, s.Clusters)
 	s.Conversation = conversation.New(s.Store, s.Clusters, s.Epochs, s.Summaries)
+	s.State = state.New(s.Store)
 	s.Edits = edits.New(s.Store, s.Clusters, s.Epochs, s.Summaries)
 	s.Store.OnCollect(s.Edits.DropAnswers)
 	s.Recall = recall.NewReader(s.History, s.Clusters.Reader, s.Edits.Reader, s.Epochs.Reader,
@@ -54,8 +57,9 @@ func New(r *repo.Repo) *Store {
 	s.Blame = blame.NewReader(s.History)
 	s.Compaction = compaction.New(s.Store, s.Clusters, s.Epochs, s.Summaries,
 		s.Conversation, s.Recall.Tokens)
-	s.Exporter = exporter.New(s.History, s.Conversation.Reader, s.Edits.Reader)
-	s.Exchange = exchange.New(s.Store, s.Clusters, s.Epochs, s.Conversation, s.Edits, s.Exporter)
+	s.Exporter = exporter.New(s.History, s.State.Reader, s.Edits.Reader)
+	s.Exchange = exchange.New(s.Store, s.Clusters, s.Epochs, s.Conversation, s.Edits, s.Exporter,
+		s.State)
 	s.ForestFile = forestfile.New(s.Store, s.Clusters, s.Epochs, s.Conversation)
 	return s
 }

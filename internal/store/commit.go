@@ -21,6 +21,16 @@ func (t *Tx) Add(raws ...format.Raw) (id format.ID) {
 	return id
 }
 
+// AddBlob is Add for JSON. It returns the value of a ref that names it.
+func (t *Tx) AddBlob(b []byte) (format.Value, error) {
+	header, err := format.EncodeBlob(format.SumBody(b, "application/json"))
+	if err != nil {
+		return format.Value{}, err
+	}
+	return format.Value{Kind: format.ObjectValue,
+		ID: t.Add(format.Raw{Header: header, Body: b})}, nil
+}
+
 // Waiting returns the objects that the next commit writes, in the order in which they were added.
 func (t *Tx) Waiting() []format.Raw { return t.waiting }
 

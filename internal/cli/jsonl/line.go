@@ -140,7 +140,7 @@ func readTime(value []byte) (t time.Time, bad bool) {
 	if err == nil {
 		t, err = time.Parse(time.RFC3339Nano, s)
 	}
-	if err != nil || !conversation.IsTime(t) {
+	if err != nil || !format.IsTime(t) {
 		return time.Time{}, true
 	}
 	return t, false

@@ -25,6 +25,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/internal/storetest/spread"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -368,12 +369,12 @@ func Everything(project string) (dir string, err error) {
 		return err
 	})
 	m.do("state", func() error {
-		_, err := m.s.Conversation.SetState(m.c,
-			conversation.StateNames{Session: "work", App: "shop",
-				User: "ada"}, []conversation.StateChange{
-				{StateValue: conversation.StateValue{Key: "app:a", Value: json.RawMessage(`1`)}},
-				{StateValue: conversation.StateValue{Key: "user:b", Value: json.RawMessage(`[2]`)}},
-				{StateValue: conversation.StateValue{Key: "c", Value: json.RawMessage(`"three"`)}},
+		_, err := m.s.State.Set(m.c,
+			state.Names{Session: "work", App: "shop",
+				User: "ada"}, []state.Change{
+				{Pair: state.Pair{Key: "app:a", Value: json.RawMessage(`1`)}},
+				{Pair: state.Pair{Key: "user:b", Value: json.RawMessage(`[2]`)}},
+				{Pair: state.Pair{Key: "c", Value: json.RawMessage(`"three"`)}},
 			})
 		return err
 	})
@@ -407,7 +408,7 @@ func Everything(project string) (dir string, err error) {
 	}
 	m.append("talk", main, conversation.Message{Role: "user", Note: true, Text: "what came after"})
 	m.do("ref",
-		func() error { return m.s.Conversation.UpdateRef(m.c, "user/a name", m.tip("talk"), nil) })
+		func() error { return m.s.State.UpdateRef(m.c, "user/a name", m.tip("talk"), nil) })
 	m.compact("work", "")
 	m.do("spread", func() error { return spread.Objects(m.c, m.s.Repo) })
 	m.checkpoint("work")

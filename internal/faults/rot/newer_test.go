@@ -63,7 +63,7 @@ func record(payload []byte) func([]byte) []byte {
 func withKind(header string) func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) {
 		id := object(t, dir, header)
-		if err := open(t, dir).Conversation.UpdateRef(context.Background(), "user/newer", id,
+		if err := open(t, dir).State.UpdateRef(context.Background(), "user/newer", id,
 			nil); err != nil {
 			t.Fatal(err)
 		}

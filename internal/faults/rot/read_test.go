@@ -10,11 +10,11 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -180,8 +180,8 @@ func (r *reading) branch(name, branch string) {
 		return err
 	})
 	r.ask("state "+ref, func(b *strings.Builder) error {
-		list, err := r.s.Conversation.State(r.v,
-			conversation.StateNames{Session: name, App: "shop", User: "ada"})
+		list, err := r.s.State.Get(r.v,
+			state.Names{Session: name, App: "shop", User: "ada"})
 		for _, v := range list {
 			fmt.Fprintf(b, "%s %s\n", v.Key, v.Value)
 		}

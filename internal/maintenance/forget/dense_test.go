@@ -28,7 +28,7 @@ func TestForgetInDenseLog(t *testing.T) {
 		if i == 100 {
 			name = "user/" + word
 		}
-		if err := s.Conversation.UpdateRef(ctx, name, got[0].ID, nil); err != nil {
+		if err := s.State.UpdateRef(ctx, name, got[0].ID, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

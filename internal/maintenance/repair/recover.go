@@ -9,9 +9,9 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -237,7 +237,7 @@ func (c *recovery) readMembers() (map[format.ID]bool, error) {
 func (c *recovery) aside(id format.ID) {
 	frontier, ok := c.frontier(id)
 	if !ok {
-		ref := conversation.UserRefs + history.RecoveredPrefix + id.Short(12)
+		ref := state.UserRefs + history.RecoveredPrefix + id.Short(12)
 		c.set(ref, format.Value{Kind: format.ObjectValue, ID: id},
 			fmt.Sprintf("entry %v and what it stands on, as %s", id, ref))
 		return

@@ -1,4 +1,4 @@
-package conversation
+package state
 
 import (
 	"bytes"
@@ -20,65 +20,65 @@ import (
 // The limits of state: bytes of a key without its prefix, bytes of a value, keys of a scope, and
 // bytes of a scope.
 const (
-	maxStateKey   = 200
-	MaxStateValue = 1 << 20
-	maxStateKeys  = 10_000
-	maxStateBlob  = 4 << 20
+	maxKey   = 200
+	MaxValue = 1 << 20
+	maxKeys  = 10_000
+	maxBlob  = 4 << 20
 )
 
-// StateNames name the state of a session. A session has keys of its own. It shares keys with the
+// Names name the state of a session. A session has keys of its own. It shares keys with the
 // prefix app: with every session of the app, and keys with the prefix user: with every session of
 // the app's user. App and User are "" if they are not wanted.
-type StateNames struct{ Session, App, User string }
+type Names struct{ Session, App, User string }
 
-// StateValue is a key with its prefix and its value, compact JSON.
-type StateValue struct {
+// Pair is a key with its prefix and its value, compact JSON.
+type Pair struct {
 	Key   string
 	Value json.RawMessage
 }
 
-// StateChange sets or removes a key. null is a value like any other.
-type StateChange struct {
-	StateValue
+// Change sets or removes a key. null is a value like any other.
+type Change struct {
+	Pair
 	Remove bool
 }
 
-// StateDone is the result of SetState.
-type StateDone struct {
+// Done is the result of Set.
+type Done struct {
 	Set, Removed int // keys that have another value, or none, since
 	Same         int // keys that were so before
 	Temp         int // keys with the prefix temp:, which are never kept
 	Found        []sanitize.Finding
 }
 
-// State returns the keys that a session sees, sorted. ErrNotFound says that there is no such
+// Get returns the keys that a session sees, sorted. ErrNotFound says that there is no such
 // session; with an app, the session may be left out.
-func (s *Reader) State(v *refs.View, n StateNames) ([]StateValue, error) {
+func (s *Reader) Get(v *refs.View, n Names) ([]Pair, error) {
 	if err := n.check(v); err != nil {
 		return nil, err
 	}
-	var out []StateValue
+	var out []Pair
 	for _, scope := range n.scopes() {
-		m, err := s.readState(v, scope.ref)
+		m, err := s.read(v, scope.ref)
 		if err != nil {
 			return nil, err
 		}
 		for key, value := range m {
-			out = append(out, StateValue{scope.prefix + key, value})
+			out = append(out, Pair{scope.prefix + key, value})
 		}
 	}
-	slices.SortFunc(out, func(a, b StateValue) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(out, func(a, b Pair) int { return strings.Compare(a.Key, b.Key) })
 	return out, nil
 }
 
-// SetState changes the state that a session sees, in one operation and in order; of one key the
+// Set changes the state that a session sees, in one operation and in order; of one key the
 // last change wins. It sanitizes values as Append sanitizes messages. An undo of the session takes
 // the operation back if the scopes have not changed since; a rewind leaves state alone.
-func (s *Writer) SetState(
-	ctx context.Context, n StateNames, changes []StateChange,
-) (StateDone, error) {
-	var done StateDone
-	byRef := map[string][]StateChange{} // without prefix
+func (s *Writer) Set(
+	ctx context.Context, n Names, changes []Change,
+) (Done, error) {
+	var done Done
+	byRef := map[string][]Change{} // without prefix
 	for _, c := range changes {
 		ref, err := n.RefOf(&c.Key)
 		if err != nil {
@@ -93,7 +93,7 @@ func (s *Writer) SetState(
 			if err != nil {
 				return done, err
 			}
-			done.Found = AddFindings(done.Found, found)
+			done.Found = sanitize.AddFindings(done.Found, found)
 		}
 		byRef[ref] = append(byRef[ref], c)
 	}
@@ -108,7 +108,7 @@ func (s *Writer) SetState(
 		}
 		op := &format.Operation{Verb: refs.VerbState, Session: n.Session}
 		for _, ref := range slices.Sorted(maps.Keys(byRef)) {
-			if err := t.changeState(op, ref, byRef[ref], &done); err != nil {
+			if err := t.change(op, ref, byRef[ref], &done); err != nil {
 				return err
 			}
 		}
@@ -120,11 +120,11 @@ func (s *Writer) SetState(
 	return done, err
 }
 
-// changeState adds to op what changes the state of one scope.
-func (t *Tx) changeState(
-	op *format.Operation, ref string, changes []StateChange, done *StateDone,
+// change adds to op what changes the state of one scope.
+func (t *Tx) change(
+	op *format.Operation, ref string, changes []Change, done *Done,
 ) error {
-	m, err := t.readState(t.store.View, ref)
+	m, err := t.read(t.store.View, ref)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (t *Tx) changeState(
 		}
 	}
 	u := format.RefUpdate{Name: ref, Old: t.store.View.Get(ref)}
-	if u.New, err = t.stateValue(m); err != nil {
+	if u.New, err = t.valueOf(m); err != nil {
 		return fmt.Errorf("%s: %w", ref, err)
 	}
 	if u.New != u.Old {
@@ -160,44 +160,34 @@ func (t *Tx) changeState(
 	return nil
 }
 
-// stateValue stores the keys of a scope, sorted, and returns the value of its ref; no value if
+// valueOf stores the keys of a scope, sorted, and returns the value of its ref; no value if
 // there are none.
-func (t *Tx) stateValue(m map[string]json.RawMessage) (format.Value, error) {
+func (t *Tx) valueOf(m map[string]json.RawMessage) (format.Value, error) {
 	if len(m) == 0 {
 		return format.Value{}, nil
 	}
-	if len(m) > maxStateKeys {
+	if len(m) > maxKeys {
 		return format.Value{},
-			fmt.Errorf("%w: %d keys, %d is the most", history.ErrInput, len(m), maxStateKeys)
+			fmt.Errorf("%w: %d keys, %d is the most", history.ErrInput, len(m), maxKeys)
 	}
-	var list []StateValue
+	var list []Pair
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		list = append(list, StateValue{key, m[key]})
+		list = append(list, Pair{key, m[key]})
 	}
-	b, err := EncodeState(list)
+	b, err := Encode(list)
 	if err != nil {
 		return format.Value{}, err
 	}
-	if len(b) > maxStateBlob {
+	if len(b) > maxBlob {
 		return format.Value{},
 			fmt.Errorf("%w: state of %d bytes, %d is the most", history.ErrInput,
-				len(b), maxStateBlob)
+				len(b), maxBlob)
 	}
-	return t.blob(b)
+	return t.store.AddBlob(b)
 }
 
-// blob stores JSON and returns the value of a ref that names it.
-func (t *Tx) blob(b []byte) (format.Value, error) {
-	header, err := format.EncodeBlob(format.SumBody(b, "application/json"))
-	if err != nil {
-		return format.Value{}, err
-	}
-	return format.Value{Kind: format.ObjectValue,
-		ID: t.store.Add(format.Raw{Header: header, Body: b})}, nil
-}
-
-// EncodeState returns keys and values as one JSON object, in their order.
-func EncodeState(list []StateValue) ([]byte, error) {
+// Encode returns keys and values as one JSON object, in their order.
+func Encode(list []Pair) ([]byte, error) {
 	b := []byte{'{'}
 	for i, v := range list {
 		if i > 0 {
@@ -212,8 +202,8 @@ func EncodeState(list []StateValue) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// readState returns what the ref of a scope holds; an absent ref holds nothing.
-func (s *Reader) readState(v *refs.View, ref string) (map[string]json.RawMessage, error) {
+// read returns what the ref of a scope holds; an absent ref holds nothing.
+func (s *Reader) read(v *refs.View, ref string) (map[string]json.RawMessage, error) {
 	m := map[string]json.RawMessage{}
 	id := v.Get(ref).ID
 	if id.IsZero() {
@@ -236,7 +226,7 @@ func (s *Reader) readState(v *refs.View, ref string) (map[string]json.RawMessage
 }
 
 // check refuses names that no ref can have, and a session that does not exist.
-func (n StateNames) check(v *refs.View) error {
+func (n Names) check(v *refs.View) error {
 	for _, name := range []struct{ what, name string }{{"session", n.Session}, {"app", n.App},
 		{"user", n.User}} {
 		if name.name == "" {
@@ -263,17 +253,17 @@ func (n StateNames) check(v *refs.View) error {
 	return nil
 }
 
-type stateScope struct{ prefix, ref string }
+type scope struct{ prefix, ref string }
 
-func (n StateNames) scopes() (list []stateScope) {
+func (n Names) scopes() (list []scope) {
 	if n.Session != "" {
-		list = append(list, stateScope{"", history.StateRefs + "session/" + n.Session})
+		list = append(list, scope{"", history.StateRefs + "session/" + n.Session})
 	}
 	if n.App != "" {
-		list = append(list, stateScope{"app:", history.StateRefs + "app/" + n.App})
+		list = append(list, scope{"app:", history.StateRefs + "app/" + n.App})
 		if n.User != "" {
 			list = append(list,
-				stateScope{"user:", history.StateRefs + "user/" + n.App + "/" + n.User})
+				scope{"user:", history.StateRefs + "user/" + n.App + "/" + n.User})
 		}
 	}
 	return list
@@ -281,14 +271,14 @@ func (n StateNames) scopes() (list []stateScope) {
 
 // RefOf removes the prefix from a key and returns the ref that it belongs to; "" for a key that is
 // never kept.
-func (n StateNames) RefOf(key *string) (ref string, err error) {
+func (n Names) RefOf(key *string) (ref string, err error) {
 	full, prefix := *key, ""
 	for _, p := range []string{"app:", "user:", "temp:"} {
 		if rest, ok := strings.CutPrefix(full, p); ok {
 			*key, prefix = rest, p
 		}
 	}
-	if err := checkStateKey(*key); err != nil {
+	if err := checkKey(*key); err != nil {
 		return "", fmt.Errorf("%w: key %q: %w", history.ErrInput, history.Clip(full), err)
 	}
 	if prefix == "temp:" {
@@ -304,12 +294,12 @@ func (n StateNames) RefOf(key *string) (ref string, err error) {
 	return "", fmt.Errorf("%w: key %q needs %s", history.ErrInput, history.Clip(full), need)
 }
 
-func checkStateKey(key string) error {
+func checkKey(key string) error {
 	switch {
 	case key == "":
 		return fmt.Errorf("it is empty")
-	case len(key) > maxStateKey:
-		return fmt.Errorf("it has %d bytes, %d is the most", len(key), maxStateKey)
+	case len(key) > maxKey:
+		return fmt.Errorf("it has %d bytes, %d is the most", len(key), maxKey)
 	case !utf8.ValidString(key):
 		return fmt.Errorf("it is not UTF-8")
 	case strings.ContainsFunc(key, unicode.IsControl):
@@ -323,7 +313,7 @@ func checkStateKey(key string) error {
 
 // Clean compacts and sanitizes a value as the member of an object, since a key may tell that its
 // value is a secret.
-func (c *StateChange) Clean() ([]sanitize.Finding, error) {
+func (c *Change) Clean() ([]sanitize.Finding, error) {
 	bad := func(err error) error {
 		return fmt.Errorf("%w: value of %q: %w", history.ErrInput, history.Clip(c.Key), err)
 	}
@@ -331,7 +321,7 @@ func (c *StateChange) Clean() ([]sanitize.Finding, error) {
 	if err := json.Compact(&value, c.Value); err != nil {
 		return nil, bad(err)
 	}
-	member, err := EncodeState([]StateValue{{c.Key, value.Bytes()}})
+	member, err := Encode([]Pair{{c.Key, value.Bytes()}})
 	if err != nil {
 		return nil, bad(err)
 	}
@@ -344,22 +334,8 @@ func (c *StateChange) Clean() ([]sanitize.Finding, error) {
 		return nil, bad(fmt.Errorf("the key looks like a secret"))
 	}
 	c.Value = bytes.Clone(clean[front : len(clean)-1])
-	if len(c.Value) > MaxStateValue {
-		return nil, bad(fmt.Errorf("it has %d bytes, %d is the most", len(c.Value), MaxStateValue))
+	if len(c.Value) > MaxValue {
+		return nil, bad(fmt.Errorf("it has %d bytes, %d is the most", len(c.Value), MaxValue))
 	}
 	return found, nil
 }
-
-// sessionState returns the refs that belong to a session besides its branches.
-func sessionState(v *refs.View, session string) (names []string) {
-	origin := history.OriginRef(history.OriginOf(v, session), session)
-	for _, name := range []string{history.StateRefs + "session/" + session,
-		history.ParentRef(session), history.AboutRef(session), origin} {
-		if v.Get(name).Exists() {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func isStateRef(name string) bool { return strings.HasPrefix(name, history.StateRefs) }

@@ -1,4 +1,4 @@
-package conversation_test
+package state_test
 
 import (
 	"context"
@@ -15,20 +15,21 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-func set(key, value string) conversation.StateChange {
-	return conversation.StateChange{StateValue: conversation.StateValue{Key: key,
+func set(key, value string) state.Change {
+	return state.Change{Pair: state.Pair{Key: key,
 		Value: json.RawMessage(value)}}
 }
 
 // stateText is what a session sees, as one JSON object.
-func stateText(t testing.TB, s *session.Store, n conversation.StateNames) string {
+func stateText(t testing.TB, s *session.Store, n state.Names) string {
 	t.Helper()
-	b, err := conversation.EncodeState(
-		storetest.Must[[]conversation.StateValue](t)(s.Conversation.State(storetest.View(t, s), n)))
+	b, err := state.Encode(
+		storetest.Must[[]state.Pair](t)(s.State.Get(storetest.View(t, s), n)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,59 +39,59 @@ func stateText(t testing.TB, s *session.Store, n conversation.StateNames) string
 func TestStateBounds(t *testing.T) {
 	s := storetest.Create(t)
 	storetest.Say(t, s, "talk", "user", "hello")
-	n := conversation.StateNames{Session: "talk", App: "shop", User: "ada"}
-	many := func(count int) (list []conversation.StateChange) {
+	n := state.Names{Session: "talk", App: "shop", User: "ada"}
+	many := func(count int) (list []state.Change) {
 		for i := range count {
 			list = append(list, set(fmt.Sprintf("k%d", i), "1"))
 		}
 		return list
 	}
 	for name, c := range map[string]struct {
-		changes []conversation.StateChange
+		changes []state.Change
 		ok      bool
 	}{
-		"longest key": {[]conversation.StateChange{set(
-			strings.Repeat("k", conversation.MaxStateKey), "1")}, true},
-		"longest shared": {[]conversation.StateChange{set(
-			"app:"+strings.Repeat("k", conversation.MaxStateKey), "1")}, true},
-		"longer key": {[]conversation.StateChange{set(
-			strings.Repeat("k", conversation.MaxStateKey+1), "1")}, false},
-		"no key":       {[]conversation.StateChange{set("", "1")}, false},
-		"prefix alone": {[]conversation.StateChange{set("user:", "1")}, false},
-		"control":      {[]conversation.StateChange{set("a\nb", "1")}, false},
-		"not UTF-8":    {[]conversation.StateChange{set("a\xff", "1")}, false},
-		"not JSON":     {[]conversation.StateChange{set("a", "{")}, false},
-		"no value":     {[]conversation.StateChange{set("a", "")}, false},
-		"two values":   {[]conversation.StateChange{set("a", "1 2")}, false},
-		"largest value": {[]conversation.StateChange{set("a",
-			`"`+strings.Repeat("x", conversation.MaxStateValue-2)+`"`)}, true},
-		"larger value": {[]conversation.StateChange{set("a",
-			`"`+strings.Repeat("x", conversation.MaxStateValue-1)+`"`)}, false},
-		"too deep": {[]conversation.StateChange{set("a",
+		"longest key": {[]state.Change{set(
+			strings.Repeat("k", state.MaxKey), "1")}, true},
+		"longest shared": {[]state.Change{set(
+			"app:"+strings.Repeat("k", state.MaxKey), "1")}, true},
+		"longer key": {[]state.Change{set(
+			strings.Repeat("k", state.MaxKey+1), "1")}, false},
+		"no key":       {[]state.Change{set("", "1")}, false},
+		"prefix alone": {[]state.Change{set("user:", "1")}, false},
+		"control":      {[]state.Change{set("a\nb", "1")}, false},
+		"not UTF-8":    {[]state.Change{set("a\xff", "1")}, false},
+		"not JSON":     {[]state.Change{set("a", "{")}, false},
+		"no value":     {[]state.Change{set("a", "")}, false},
+		"two values":   {[]state.Change{set("a", "1 2")}, false},
+		"largest value": {[]state.Change{set("a",
+			`"`+strings.Repeat("x", state.MaxValue-2)+`"`)}, true},
+		"larger value": {[]state.Change{set("a",
+			`"`+strings.Repeat("x", state.MaxValue-1)+`"`)}, false},
+		"too deep": {[]state.Change{set("a",
 			strings.Repeat("[", 300)+strings.Repeat("]", 300))}, false},
-		"most keys":     {many(conversation.MaxStateKeys), true},
-		"too many keys": {many(conversation.MaxStateKeys + 1), false},
-		"too much": {[]conversation.StateChange{
-			set("a", `"`+strings.Repeat("x", conversation.MaxStateValue-2)+`"`),
-			set("b", `"`+strings.Repeat("y", conversation.MaxStateValue-2)+`"`),
-			set("c", `"`+strings.Repeat("z", conversation.MaxStateValue-2)+`"`),
-			set("d", `"`+strings.Repeat("w", conversation.MaxStateValue-2)+`"`),
+		"most keys":     {many(state.MaxKeys), true},
+		"too many keys": {many(state.MaxKeys + 1), false},
+		"too much": {[]state.Change{
+			set("a", `"`+strings.Repeat("x", state.MaxValue-2)+`"`),
+			set("b", `"`+strings.Repeat("y", state.MaxValue-2)+`"`),
+			set("c", `"`+strings.Repeat("z", state.MaxValue-2)+`"`),
+			set("d", `"`+strings.Repeat("w", state.MaxValue-2)+`"`),
 		}, false},
-		"good and bad":     {[]conversation.StateChange{set("good", "1"), set("bad", "")}, false},
-		"temp is not read": {[]conversation.StateChange{set("temp:x", "nope")}, true},
+		"good and bad":     {[]state.Change{set("good", "1"), set("bad", "")}, false},
+		"temp is not read": {[]state.Change{set("temp:x", "nope")}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := stateText(t, s, n)
 			view := storetest.View(t, s)
-			_, err := s.Conversation.SetState(context.Background(), n, c.changes)
+			_, err := s.State.Set(context.Background(), n, c.changes)
 			if c.ok {
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, ch := range c.changes {
 					ch.Remove = true
-					if _, err := s.Conversation.SetState(context.Background(), n,
-						[]conversation.StateChange{ch}); err != nil {
+					if _, err := s.State.Set(context.Background(), n,
+						[]state.Change{ch}); err != nil {
 						t.Fatal(err)
 					}
 					if len(c.changes) > 10 {
@@ -101,8 +102,8 @@ func TestStateBounds(t *testing.T) {
 					for i := range c.changes {
 						c.changes[i].Remove = true
 					}
-					storetest.Must[conversation.StateDone](t)(
-						s.Conversation.SetState(context.Background(), n, c.changes))
+					storetest.Must[state.Done](t)(
+						s.State.Set(context.Background(), n, c.changes))
 				}
 				if after := stateText(t, s, n); after != before {
 					t.Errorf("not taken away: %.200s", after)
@@ -118,9 +119,9 @@ func TestStateBounds(t *testing.T) {
 		})
 	}
 	long := strings.Repeat("n", 200)
-	if _, err := s.Conversation.SetState(context.Background(),
-		conversation.StateNames{App: long, User: long},
-		[]conversation.StateChange{set("app:a", "1")}); !errors.Is(err, history.ErrInput) {
+	if _, err := s.State.Set(context.Background(),
+		state.Names{App: long, User: long},
+		[]state.Change{set("app:a", "1")}); !errors.Is(err, history.ErrInput) {
 		t.Errorf("a ref's name that is too long: %v", err)
 	}
 	if left := storetest.View(t, s).Names(history.StateRefs); len(left) != 0 {
@@ -161,13 +162,13 @@ func TestStateHistories(t *testing.T) {
 		for range 60 {
 			steps++
 			name := []string{"a", "b"}[r.IntN(2)]
-			n := conversation.StateNames{Session: name, App: "shop",
+			n := state.Names{Session: name, App: "shop",
 				User: []string{"ada", "bob"}[r.IntN(2)]}
 			refs := map[string]string{"app:": "app/shop", "user:": "user/shop/" + n.User}
 			switch k := r.IntN(10); {
 			case k < 6:
 				before := clone(now)
-				var changes []conversation.StateChange
+				var changes []state.Change
 				moved := false
 				for range 1 + r.IntN(3) {
 					prefix := []string{"", "app:", "user:", "temp:"}[r.IntN(4)]
@@ -191,7 +192,7 @@ func TestStateHistories(t *testing.T) {
 					}
 				}
 				was := storetest.View(t, s).Number
-				storetest.Must[conversation.StateDone](t)(s.Conversation.SetState(bg, n, changes))
+				storetest.Must[state.Done](t)(s.State.Set(bg, n, changes))
 				if moved = storetest.View(t, s).Number != was; moved {
 					// Shared keys may have moved: the other session's undo is not foretold here
 					clear(past)
@@ -222,7 +223,7 @@ func TestStateHistories(t *testing.T) {
 				clear(past) // what another session would go back to has the old keys of this one
 			}
 			for _, user := range []string{"ada", "bob"} {
-				n := conversation.StateNames{Session: name, App: "shop", User: user}
+				n := state.Names{Session: name, App: "shop", User: user}
 				want := map[string]string{}
 				maps.Copy(want, now.own[name])
 				for prefix, ref := range map[string]string{"app:": "app/shop",
@@ -232,8 +233,8 @@ func TestStateHistories(t *testing.T) {
 					}
 				}
 				got := map[string]string{}
-				for _, v := range storetest.Must[[]conversation.StateValue](t)(
-					s.Conversation.State(storetest.View(t, s), n)) {
+				for _, v := range storetest.Must[[]state.Pair](t)(
+					s.State.Get(storetest.View(t, s), n)) {
 					got[v.Key] = string(v.Value)
 				}
 				if !maps.Equal(got, want) {
@@ -254,16 +255,16 @@ func TestC6_07_DeleteThenCreate(t *testing.T) {
 	s := storetest.Create(t)
 	bg := context.Background()
 	storetest.Say(t, s, "talk", "user", "hello")
-	n := conversation.StateNames{Session: "talk", App: "shop", User: "ada"}
-	storetest.Must[conversation.StateDone](t)(
-		s.Conversation.SetState(bg, n,
-			[]conversation.StateChange{set("app:a", "1"), set("user:b", "2"), set("c", "3"),
+	n := state.Names{Session: "talk", App: "shop", User: "ada"}
+	storetest.Must[state.Done](t)(
+		s.State.Set(bg, n,
+			[]state.Change{set("app:a", "1"), set("user:b", "2"), set("c", "3"),
 				set("temp:d", "4")}))
 	if got := stateText(t, s, n); got != `{"app:a":1,"c":3,"user:b":2}` {
 		t.Fatal(got)
 	}
 	storetest.Must[int](t)(s.Conversation.RemoveSession(bg, "talk"))
-	if _, err := s.Conversation.State(storetest.View(t, s), n); !errors.Is(err,
+	if _, err := s.State.Get(storetest.View(t, s), n); !errors.Is(err,
 		history.ErrNotFound) {
 		t.Errorf("the state of a session that was removed: %v", err)
 	}
@@ -284,15 +285,15 @@ func TestC6_07_DeleteThenCreate(t *testing.T) {
 func TestStateNamesAreChecked(t *testing.T) {
 	s := storetest.Create(t)
 	bad := strings.Repeat("x", format.MaxName+1)
-	for _, n := range []conversation.StateNames{{Session: bad}, {App: bad},
+	for _, n := range []state.Names{{Session: bad}, {App: bad},
 		{App: "shop", User: bad}, {User: "ada"}, {App: "shop/ada"},
 		{App: "shop", User: "a/b"}, {}} {
-		if list, err := s.Conversation.State(storetest.Must[*refs.View](t)(s.Refs.Read()),
+		if list, err := s.State.Get(storetest.Must[*refs.View](t)(s.Refs.Read()),
 			n); !errors.Is(err, history.ErrInput) {
 			t.Errorf("%.20s, %.20s, %.20s: read as %v, %v", n.Session, n.App, n.User, list, err)
 		}
-		if _, err := s.Conversation.SetState(context.Background(), n,
-			[]conversation.StateChange{set("app:a", "1")}); !errors.Is(err, history.ErrInput) {
+		if _, err := s.State.Set(context.Background(), n,
+			[]state.Change{set("app:a", "1")}); !errors.Is(err, history.ErrInput) {
 			t.Errorf("%.20s, %.20s, %.20s: %v", n.Session, n.App, n.User, err)
 		}
 	}
