@@ -199,7 +199,7 @@ func cutGroup(url string) (place, group string) {
 
 // hintSealed gives the error of a remote that was opened without the keys that it needs a hint.
 func (a *app) hintSealed(err error, r remote.Remote, url string) error {
-	b, bad := r.Get(a.c, share.FormatFile, 0, -1)
+	b, bad := r.Get(a.c, share.FormatFile)
 	if bad != nil || strings.HasPrefix(url, sealedPrefix) ||
 		!strings.Contains(string(b), "\nfeature age\n") {
 		return err

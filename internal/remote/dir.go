@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -118,38 +117,16 @@ func (d *Dir) List(ctx context.Context, prefix string) ([]File, error) {
 }
 
 // Get implements remote.Remote.
-func (d *Dir) Get(_ context.Context, name string, off, n int64) ([]byte, error) {
+func (d *Dir) Get(_ context.Context, name string) ([]byte, error) {
 	path, err := d.path(name)
 	if err != nil {
 		return nil, err
 	}
-	f, err := durable.Open(path)
+	b, err := durable.ReadAtMost(path, MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s", ErrNotFound, name)
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case info.Size() > MaxFile:
-		return nil, fmt.Errorf("%s: %d bytes, a remote has files of %d at most", name, info.Size(),
-			MaxFile)
-	case off > info.Size():
-		return nil, nil
-	}
-	if rest := info.Size() - off; n < 0 || n > rest {
-		n = rest
-	}
-	b := make([]byte, n)
-	got, err := f.ReadAt(b, off)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return b[:got], err
+	return b, err
 }
 
 // PutNew implements remote.Remote.

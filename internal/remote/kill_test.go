@@ -95,12 +95,12 @@ func killedAt(t *testing.T, step int, seen map[string]int) (steps int) {
 		}
 	}
 	d := open(t, root)
-	head, err := d.Get(t.Context(), "heads/a", 0, -1)
+	head, err := d.Get(t.Context(), "heads/a")
 	if err != nil || string(head) != "one" && string(head) != "two" {
 		t.Fatalf("killed at step %d: others see the head %q, error %v", step, head, err)
 	}
 	seen[string(head)]++
-	pack, err := d.Get(t.Context(), "stores/a/pack/2", 0, -1)
+	pack, err := d.Get(t.Context(), "stores/a/pack/2")
 	if string(head) == "two" && err != nil || err == nil && string(pack) != "pack two" ||
 		err != nil && !errors.Is(err, remote.ErrNotFound) {
 		t.Errorf("killed at step %d: the head is %q, the pack %q, error %v", step, head, pack, err)

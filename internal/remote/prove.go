@@ -16,7 +16,7 @@ func Prove(ctx context.Context, r Remote, id string) (err error) {
 		return fmt.Errorf("cannot write: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Delete(ctx, []string{name})) }()
-	switch b, err := r.Get(ctx, name, 0, -1); {
+	switch b, err := r.Get(ctx, name); {
 	case err != nil:
 		return fmt.Errorf("cannot read what was written: %w", err)
 	case string(b) != "one":

@@ -54,9 +54,8 @@ type Remote interface {
 	// meanwhile.
 	List(ctx context.Context, prefix string) ([]File, error)
 
-	// Get returns n bytes of a file from the offset off on, and fewer where the file ends before.
-	// With n < 0 it returns the rest of the file. Errors: ErrNotFound.
-	Get(ctx context.Context, name string, off, n int64) ([]byte, error)
+	// Get returns a file. Errors: ErrNotFound.
+	Get(ctx context.Context, name string) ([]byte, error)
 
 	// PutNew stores a file that is not there yet. A file that is there with the same bytes is no
 	// error. Errors: ErrExists for a file with other bytes. Other clients see the file at the latest

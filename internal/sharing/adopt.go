@@ -50,7 +50,7 @@ func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
 
 // adoptFile fetches and stores a pack.
 func (p *pulling) adoptFile(ctx context.Context, f share.File) error {
-	b, err := p.x.r.Get(ctx, share.Stores+folder(p.head.Store)+"/"+share.PackFolder+f.Name(), 0, -1)
+	b, err := p.x.r.Get(ctx, share.Stores+folder(p.head.Store)+"/"+share.PackFolder+f.Name())
 	if errors.Is(err, remote.ErrNotFound) {
 		return nil // it was replaced meanwhile, or something is missing then
 	}

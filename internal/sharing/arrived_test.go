@@ -507,8 +507,8 @@ type fetching struct {
 	pack func()
 }
 
-func (f *fetching) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
-	b, err := f.Remote.Get(ctx, name, off, n)
+func (f *fetching) Get(ctx context.Context, name string) ([]byte, error) {
+	b, err := f.Remote.Get(ctx, name)
 	if strings.Contains(name, "/"+share.PackFolder) {
 		f.pack()
 	}

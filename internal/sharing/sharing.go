@@ -75,7 +75,7 @@ func Open(ctx context.Context, s *store.Opened, r remote.Remote, o Options) (*Sh
 	if x.began, err = s.Refs.Read(); err != nil {
 		return nil, err
 	}
-	switch b, err := r.Get(ctx, share.FormatFile, 0, -1); {
+	switch b, err := r.Get(ctx, share.FormatFile); {
 	case errors.Is(err, remote.ErrNotFound):
 		return x, nil
 	case err != nil:
@@ -111,7 +111,7 @@ func folder(store string) string { return store }
 
 // headOf reads the head of a store on the remote; nil for none.
 func (x *Sharer) headOf(ctx context.Context, folder string) (*share.Head, []byte, error) {
-	b, err := x.r.Get(ctx, share.HeadName(folder), 0, -1)
+	b, err := x.r.Get(ctx, share.HeadName(folder))
 	if errors.Is(err, remote.ErrNotFound) {
 		return nil, nil, nil
 	}

@@ -541,11 +541,11 @@ func (r *tagged) List(ctx context.Context, prefix string) ([]remote.File, error)
 	return files, err
 }
 
-func (r *tagged) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
+func (r *tagged) Get(ctx context.Context, name string) ([]byte, error) {
 	if strings.HasPrefix(name, share.Heads) {
 		r.heads++
 	}
-	return r.Remote.Get(ctx, name, off, n)
+	return r.Remote.Get(ctx, name)
 }
 
 // Many small files become one, what they were goes a day later, and whoever pulls then has it all.
@@ -811,11 +811,11 @@ func (f *failing) List(ctx context.Context, prefix string) ([]remote.File, error
 	return f.Remote.List(ctx, prefix)
 }
 
-func (f *failing) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
+func (f *failing) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := f.fail(false); err != nil {
 		return nil, err
 	}
-	return f.Remote.Get(ctx, name, off, n)
+	return f.Remote.Get(ctx, name)
 }
 
 func (f *failing) PutNew(ctx context.Context, name string, data []byte) error {
@@ -877,7 +877,7 @@ func (m *moment) read(ctx context.Context) error {
 	m.files = map[string][]byte{}
 	list, err := m.Remote.List(ctx, "")
 	for _, f := range list {
-		if m.files[f.Name], err = m.Remote.Get(ctx, f.Name, 0, -1); err != nil {
+		if m.files[f.Name], err = m.Remote.Get(ctx, f.Name); err != nil {
 			return err
 		}
 	}
@@ -894,7 +894,7 @@ func (m *moment) List(ctx context.Context, prefix string) (list []remote.File, e
 	return list, err
 }
 
-func (m *moment) Get(ctx context.Context, name string, _, _ int64) ([]byte, error) {
+func (m *moment) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := m.read(ctx); err != nil {
 		return nil, err
 	}

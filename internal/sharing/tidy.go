@@ -81,7 +81,7 @@ func (x *Sharer) get(ctx context.Context, r *renewal, name string) ([]byte, erro
 			return f.data, nil
 		}
 	}
-	b, err := x.r.Get(ctx, share.Stores+folder(x.s.Shared)+"/"+name, 0, -1)
+	b, err := x.r.Get(ctx, share.Stores+folder(x.s.Shared)+"/"+name)
 	if errors.Is(err, remote.ErrNotFound) {
 		err = fmt.Errorf("%w: another push has replaced %s", remote.ErrStale, name)
 	}

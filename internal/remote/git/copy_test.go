@@ -66,7 +66,7 @@ exec "$GIT" "$@"
 		"heads/1":                            fmt.Sprintf("by %d", won),
 		fmt.Sprintf("stores/1/pack/%d", won): fmt.Sprintf("pack %d", won),
 	} {
-		if got, err := r.Get(t.Context(), name, 0, -1); err != nil || string(got) != want {
+		if got, err := r.Get(t.Context(), name); err != nil || string(got) != want {
 			t.Errorf("%s: got %q, want %q, error %v", name, got, want, err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestDamagedCopy(t *testing.T) {
 			if err := errors.Join(steps...); err != nil {
 				t.Fatal(err)
 			}
-			got, err := openAt(t, path, bare).Get(t.Context(), "heads/a", 0, -1)
+			got, err := openAt(t, path, bare).Get(t.Context(), "heads/a")
 			if err != nil || string(got) != "three" {
 				t.Errorf("got %q, error %v", got, err)
 			}
@@ -149,7 +149,7 @@ func TestCopyMadeAnew(t *testing.T) {
 	if err := open(t, path).Swap(t.Context(), "heads/a", nil, []byte("one")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Get(t.Context(), "heads/a", 0, -1); err != nil || string(got) != "one" {
+	if got, err := r.Get(t.Context(), "heads/a"); err != nil || string(got) != "one" {
 		t.Fatalf("got %q, error %v", got, err)
 	}
 	fresh := filepath.Join(t.TempDir(), "fresh.git")
@@ -160,7 +160,7 @@ func TestCopyMadeAnew(t *testing.T) {
 	if err := r.Swap(t.Context(), "heads/a", []byte("one"), []byte("two")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := open(t, path).Get(t.Context(), "heads/a", 0, -1); err != nil ||
+	if got, err := open(t, path).Get(t.Context(), "heads/a"); err != nil ||
 		string(got) != "two" {
 		t.Errorf("got %q, error %v", got, err)
 	}
@@ -187,7 +187,7 @@ exec "$GIT" "$@"
 	if err := os.Rename(path, path+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openAt(t, path, bare).Get(t.Context(), "heads/a", 0, -1); err == nil {
+	if _, err := openAt(t, path, bare).Get(t.Context(), "heads/a"); err == nil {
 		t.Error("a remote that is away answers")
 	}
 	if _, err := os.Stat(filepath.Join(at, "fsck")); err == nil {
@@ -219,7 +219,7 @@ func TestSSHOfUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := open(t, "ssh://localhost/x.git").Get(t.Context(), "heads/a", 0, -1); err == nil {
+	if _, err := open(t, "ssh://localhost/x.git").Get(t.Context(), "heads/a"); err == nil {
 		t.Error("a host that refuses answers")
 	}
 	if _, err := os.Stat(ssh + ".called"); err != nil {
@@ -312,7 +312,7 @@ exec "$GIT" "$@"
 		t.Setenv(name, value)
 	}
 	r := openAt(t, path, bare)
-	if got, err := r.Get(t.Context(), "heads/a", 0, -1); err != nil || string(got) != "one" {
+	if got, err := r.Get(t.Context(), "heads/a"); err != nil || string(got) != "one" {
 		t.Errorf("got %q, error %v", got, err)
 	}
 }

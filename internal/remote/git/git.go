@@ -150,7 +150,7 @@ func (r *Remote) mayHold(ref, prefix string) bool {
 }
 
 // Get implements remote.Remote.
-func (r *Remote) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
+func (r *Remote) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := remote.CheckName(name); err != nil {
 		return nil, err
 	}
@@ -169,10 +169,6 @@ func (r *Remote) Get(ctx context.Context, name string, off, n int64) ([]byte, er
 		if b == nil {
 			return nil, fmt.Errorf("%w: %s", remote.ErrNotFound, name)
 		}
-	}
-	b = b[min(max(off, 0), int64(len(b))):]
-	if n >= 0 {
-		b = b[:min(n, int64(len(b)))]
 	}
 	return bytes.Clone(b), nil
 }
@@ -199,7 +195,7 @@ func (r *Remote) PutNew(ctx context.Context, name string, data []byte) error {
 		return fmt.Errorf("%s: %d bytes, a remote has files of %d at most", name, len(data),
 			remote.MaxFile)
 	}
-	switch old, err := r.Get(ctx, name, 0, -1); {
+	switch old, err := r.Get(ctx, name); {
 	case err == nil && bytes.Equal(old, data):
 		return nil
 	case err == nil:

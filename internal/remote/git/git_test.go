@@ -209,7 +209,7 @@ func TestStoppedPusher(t *testing.T) {
 	if err := os.Rename(path, gone); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := begin(path).Get(t.Context(), "heads/a", 0, -1); err == nil ||
+	if _, err := begin(path).Get(t.Context(), "heads/a"); err == nil ||
 		errors.Is(err, remote.ErrNotFound) {
 		t.Errorf("a remote that is away: error %v", err)
 	}
@@ -217,7 +217,7 @@ func TestStoppedPusher(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, reader := range []*git.Remote{open(t, path), begin(path)} {
-		if got, err := reader.Get(t.Context(), "heads/a", 0, -1); err != nil ||
+		if got, err := reader.Get(t.Context(), "heads/a"); err != nil ||
 			string(got) != "one" {
 			t.Errorf("got %q, error %v", got, err)
 		}
@@ -238,7 +238,7 @@ func TestURLs(t *testing.T) {
 	}
 	repository(t) // or skip
 	_, err := open(t, "http://somebody:hunter2@127.0.0.1:1/x.git").Get(t.Context(),
-		"heads/a", 0, -1)
+		"heads/a")
 	if err == nil || strings.Contains(err.Error(), "hunter2") ||
 		strings.Contains(err.Error(), "\n") {
 		t.Errorf("got error %v", err)

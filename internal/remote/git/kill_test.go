@@ -122,16 +122,16 @@ func runPusher(t *testing.T, at string, env map[string]string, want string) int 
 	}
 
 	other := open(t, path)
-	head, err := other.Get(t.Context(), "heads/a", 0, -1)
+	head, err := other.Get(t.Context(), "heads/a")
 	if err != nil || string(head) != want {
 		t.Errorf("%s: others see the head %q, want %q; error %v", which, head, want, err)
 	}
-	_, err = other.Get(t.Context(), "stores/a/pack/2", 0, -1)
+	_, err = other.Get(t.Context(), "stores/a/pack/2")
 	if want == "one" && !errors.Is(err, remote.ErrNotFound) || want == "two" && err != nil {
 		t.Errorf("%s: the head is %q, and of its pack others have: %v", which, head, err)
 	}
 	next := openAt(t, path, bare)
-	if got, err := next.Get(t.Context(), "heads/a", 0, -1); err != nil || string(got) != want {
+	if got, err := next.Get(t.Context(), "heads/a"); err != nil || string(got) != want {
 		t.Errorf("%s: the next client of its copy sees the head %q, want %q; error %v", which,
 			got, want, err)
 	}

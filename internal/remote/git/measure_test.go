@@ -101,7 +101,7 @@ func TestMeasure(t *testing.T) {
 		var r remote.Remote = openAt(t, path, filepath.Join(t.TempDir(), "new.git"))
 		files, err := r.List(t.Context(), "stores/1/")
 		for _, f := range files {
-			_, failed := r.Get(t.Context(), f.Name, 0, -1)
+			_, failed := r.Get(t.Context(), f.Name)
 			err = errors.Join(err, failed)
 		}
 		if err != nil || len(files) != 2*parts {

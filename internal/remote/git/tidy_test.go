@@ -100,7 +100,7 @@ func TestCopyIsPacked(t *testing.T) {
 	}
 	r := openAt(t, p.url, p.bare)
 	for push := range p.pushes {
-		b, err := r.Get(t.Context(), nameOf(push, 3), 0, -1)
+		b, err := r.Get(t.Context(), nameOf(push, 3))
 		if want := fmt.Sprintf("pack 3 of %d", push); err != nil || string(b) != want {
 			t.Fatalf("got %q, error %v, want %q", b, err, want)
 		}
@@ -196,7 +196,7 @@ func TestCollect(t *testing.T) {
 		t.Errorf("%d files are left", n)
 	}
 	var after remote.Remote = openAt(t, p.url, p.bare)
-	if b, err := after.Get(t.Context(), nameOf(1, 1), 0, -1); err != nil ||
+	if b, err := after.Get(t.Context(), nameOf(1, 1)); err != nil ||
 		string(b) != "pack 1 of 1" {
 		t.Errorf("got %q, error %v", b, err)
 	}

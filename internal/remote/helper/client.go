@@ -266,15 +266,15 @@ func (h *Client) broke(err error) error {
 }
 
 // Get implements remote.Remote.
-func (h *Client) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
+func (h *Client) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := remote.CheckName(name); err != nil {
 		return nil, err
 	}
-	bodies, err := h.call(ctx, request{Do: "get", Name: name, Off: off, N: max(n, -1)})
+	bodies, err := h.call(ctx, request{Do: "get", Name: name, N: -1})
 	switch {
 	case err != nil:
 		return nil, err
-	case len(bodies) != 1 || len(bodies[0]) > remote.MaxFile || n >= 0 && int64(len(bodies[0])) > n:
+	case len(bodies) != 1 || len(bodies[0]) > remote.MaxFile:
 		return nil, h.broke(errors.New("answered with more or less than was asked for"))
 	}
 	return bodies[0], nil

@@ -57,7 +57,7 @@ func TestLargest(t *testing.T) {
 	if err := r.PutNew(t.Context(), "pack/a", data); err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.Get(t.Context(), "pack/a", 0, -1)
+	got, err := r.Get(t.Context(), "pack/a")
 	if err != nil || !bytes.Equal(got, data) {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}

@@ -123,7 +123,7 @@ func (s *server) do(ctx context.Context, req *request, bodies [][]byte) error {
 	case "list":
 		return s.list(ctx, req)
 	case "get":
-		data, err := s.remote.Get(ctx, req.Name, req.Off, req.N)
+		data, err := s.remote.Get(ctx, req.Name)
 		if err != nil {
 			return err
 		}

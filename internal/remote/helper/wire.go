@@ -70,8 +70,7 @@ type request struct {
 	URL    string `json:"url,omitempty"`    // open
 	Name   string `json:"name,omitempty"`   // get, put, swap
 	Prefix string `json:"prefix,omitempty"` // list
-	Off    int64  `json:"off,omitempty"`    // get
-	N      int64  `json:"n,omitempty"`      // get: -1 for the rest; search
+	N      int64  `json:"n,omitempty"`      // get: -1; search
 	Store  string `json:"store,omitempty"`  // forget
 	Query  string `json:"query,omitempty"`  // search
 	// For how long ctx waits for the last part of the answer

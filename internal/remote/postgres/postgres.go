@@ -194,22 +194,18 @@ func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error)
 	return files, r.explain(err)
 }
 
-// Get implements remote.Remote. Only the bytes that are asked for are read and sent.
-func (r *Remote) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
+// Get implements remote.Remote.
+func (r *Remote) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := remote.CheckName(name); err != nil {
 		return nil, err
 	}
 	if err := r.connected(ctx); err != nil {
 		return nil, err
 	}
-	if n < 0 || n > remote.MaxFile {
-		n = remote.MaxFile
-	}
-	off = min(max(off, 0), remote.MaxFile)
 	var data []byte
 	err := r.conn.QueryRow(ctx,
-		"select substring(content from $3 for $4) from ctx.files where team = $1 and name = $2",
-		r.team, name, off+1, n).Scan(&data)
+		"select substring(content for $3) from ctx.files where team = $1 and name = $2",
+		r.team, name, remote.MaxFile).Scan(&data)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("%w: %s", remote.ErrNotFound, name)
 	}

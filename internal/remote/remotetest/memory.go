@@ -39,7 +39,7 @@ func (m *Memory) List(_ context.Context, prefix string) (list []remote.File, err
 }
 
 // Get implements remote.Remote.
-func (m *Memory) Get(_ context.Context, name string, off, n int64) ([]byte, error) {
+func (m *Memory) Get(_ context.Context, name string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b, ok := m.files[name]
@@ -48,10 +48,6 @@ func (m *Memory) Get(_ context.Context, name string, off, n int64) ([]byte, erro
 		return nil, remote.CheckName(name)
 	case !ok:
 		return nil, fmt.Errorf("%w: %s", remote.ErrNotFound, name)
-	}
-	b = b[min(off, int64(len(b))):]
-	if n >= 0 {
-		b = b[:min(n, int64(len(b)))]
 	}
 	return bytes.Clone(b), nil
 }

@@ -23,7 +23,6 @@ func Check(t *testing.T, open func(t *testing.T) remote.Remote) {
 		{"empty", (*suite).empty},
 		{"put", (*suite).put},
 		{"exists", (*suite).exists},
-		{"ranges", (*suite).ranges},
 		{"lists", (*suite).lists},
 		{"swap", (*suite).swap},
 		{"tags", (*suite).tags},
@@ -76,7 +75,7 @@ func (s *suite) wants(err, want error) {
 // has fails unless a new client reads exactly data.
 func (s *suite) has(name string, data []byte) {
 	s.Helper()
-	got, err := s.client().Get(s.Context(), name, 0, -1)
+	got, err := s.client().Get(s.Context(), name)
 	s.must(err)
 	if !bytes.Equal(got, data) {
 		s.Fatalf("%s: got %d bytes %.40q, want %d bytes %.40q", name, len(got), got,
@@ -91,7 +90,7 @@ func (s *suite) empty() {
 	if len(files) != 0 {
 		s.Fatalf("an empty place lists %v", files)
 	}
-	_, err = r.Get(s.Context(), s.folder+"head", 0, -1)
+	_, err = r.Get(s.Context(), s.folder+"head")
 	s.wants(err, remote.ErrNotFound)
 	s.must(r.Delete(s.Context(), []string{s.folder + "head"}))
 	s.wants(r.Swap(s.Context(), s.folder+"head", []byte("old"), []byte("new")), remote.ErrStale)
@@ -107,7 +106,7 @@ func (s *suite) put() {
 	s.has(s.folder+"pack/b", []byte("two"))
 	s.has(s.folder+"head", []byte("head"))
 	// The client that wrote them reads them, too.
-	got, err := r.Get(s.Context(), s.folder+"log/a", 0, -1)
+	got, err := r.Get(s.Context(), s.folder+"log/a")
 	s.must(err)
 	if string(got) != "one" {
 		s.Fatalf("got %q", got)
@@ -124,23 +123,6 @@ func (s *suite) exists() {
 	s.must(r.PutNew(s.Context(), name, []byte("one")))
 	s.wants(r.PutNew(s.Context(), name, []byte("two")), remote.ErrExists)
 	s.has(name, []byte("one"))
-}
-
-func (s *suite) ranges() {
-	r := s.client()
-	name := s.folder + "pack/a"
-	s.must(r.PutNew(s.Context(), name, []byte("0123456789")))
-	s.must(r.Swap(s.Context(), s.folder+"head", nil, []byte("1")))
-	for _, c := range []struct {
-		off, n int64
-		want   string
-	}{{0, -1, "0123456789"}, {3, 4, "3456"}, {8, 5, "89"}, {10, 1, ""}, {12, -1, ""}, {2, 0, ""}} {
-		got, err := s.client().Get(s.Context(), name, c.off, c.n)
-		s.must(err)
-		if string(got) != c.want {
-			s.Errorf("Get(%d, %d) = %q, want %q", c.off, c.n, got, c.want)
-		}
-	}
 }
 
 func (s *suite) lists() {
@@ -216,7 +198,7 @@ func (s *suite) remove() {
 	s.must(r.PutNew(s.Context(), b, []byte("two")))
 	s.must(r.Swap(s.Context(), s.folder+"head", nil, []byte("1")))
 	s.must(s.client().Delete(s.Context(), []string{a, s.folder + "pack/none"}))
-	_, err := s.client().Get(s.Context(), a, 0, -1)
+	_, err := s.client().Get(s.Context(), a)
 	s.wants(err, remote.ErrNotFound)
 	s.has(b, []byte("two"))
 	s.has(s.folder+"head", []byte("1"))
@@ -232,7 +214,7 @@ func (s *suite) names() {
 		if err := r.Swap(s.Context(), name, nil, []byte("x")); err == nil {
 			s.Errorf("Swap takes the name %q", name)
 		}
-		if _, err := r.Get(s.Context(), name, 0, -1); err == nil {
+		if _, err := r.Get(s.Context(), name); err == nil {
 			s.Errorf("Get takes the name %q", name)
 		}
 		if err := r.Delete(s.Context(), []string{name}); err == nil {
@@ -297,6 +279,6 @@ func (s *suite) cancelled() {
 	if err := r.Swap(ctx, s.folder+"head", nil, []byte("late")); err == nil {
 		s.Skip("a swap that takes no time is done before it looks at the context")
 	}
-	_, err := s.client().Get(s.Context(), s.folder+"head", 0, -1)
+	_, err := s.client().Get(s.Context(), s.folder+"head")
 	s.wants(err, remote.ErrNotFound)
 }

@@ -77,7 +77,7 @@ func (s *suite) push(
 // says neither yes nor no it looks.
 func (s *suite) count(r remote.Remote, line string) (retries int64, err error) {
 	for {
-		old, err := r.Get(s.Context(), "heads/counted", 0, -1)
+		old, err := r.Get(s.Context(), "heads/counted")
 		if errors.Is(err, remote.ErrNotFound) {
 			old, err = nil, nil
 		}
@@ -97,7 +97,7 @@ func (s *suite) count(r remote.Remote, line string) (retries int64, err error) {
 // complete fails unless the place has what the writers have pushed, and nothing besides.
 func (s *suite) complete(writers, pushes, counted int) {
 	r := s.client()
-	if got, err := r.Get(s.Context(), "heads/counted", 0, -1); err != nil ||
+	if got, err := r.Get(s.Context(), "heads/counted"); err != nil ||
 		bytes.Count(got, []byte("\n")) != counted {
 		s.Errorf("%d were counted, and the file has %q, error %v", counted, got, err)
 	}
@@ -117,12 +117,12 @@ func (s *suite) complete(writers, pushes, counted int) {
 		for n := range pushes {
 			want = fmt.Appendf(want, "%d\n", n)
 			name := fmt.Sprintf("stores/writers-%d/pack/%d", w, n)
-			got, err := r.Get(s.Context(), name, 0, -1)
+			got, err := r.Get(s.Context(), name)
 			if err != nil || string(got) != name || listed[name] != 1 {
 				s.Errorf("%s: got %q, listed %d times, error %v", name, got, listed[name], err)
 			}
 		}
-		if got, err := r.Get(s.Context(), fmt.Sprintf("heads/writers-%d", w), 0, -1); err != nil ||
+		if got, err := r.Get(s.Context(), fmt.Sprintf("heads/writers-%d", w)); err != nil ||
 			!bytes.Equal(got, want) {
 			s.Errorf("the head of writer %d is %q, want %q, error %v", w, got, want, err)
 		}

@@ -144,56 +144,31 @@ func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error)
 }
 
 // Get implements remote.Remote.
-func (r *Remote) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
-	data, _, err := r.get(ctx, name, off, n)
+func (r *Remote) Get(ctx context.Context, name string) ([]byte, error) {
+	data, _, err := r.get(ctx, name)
 	return data, err
 }
 
-// get returns bytes of a file, and the ETag that came in the same answer.
-func (r *Remote) get(
-	ctx context.Context, name string, off, n int64,
-) (data []byte, etag string, err error) {
+// get returns a file, and the ETag that came in the same answer.
+func (r *Remote) get(ctx context.Context, name string) (data []byte, etag string, err error) {
 	if err := remote.CheckName(name); err != nil {
-		return nil, "", err
-	}
-	var options minio.GetObjectOptions
-	off = max(off, 0)
-	switch {
-	case n > 0:
-		err = options.SetRange(off, off+min(n, remote.MaxFile)-1)
-	case off > 0:
-		err = options.SetRange(off, 0)
-	}
-	if err != nil {
 		return nil, "", err
 	}
 	err = r.retry(ctx, name, func(ctx context.Context) error {
 		core := minio.Core{Client: r.client}
-		body, info, _, err := core.GetObject(ctx, r.bucket, r.prefix+name, options)
-		if status(err) == http.StatusRequestedRangeNotSatisfiable {
-			data = nil // it begins behind the end
-			return nil
-		}
+		body, info, _, err := core.GetObject(ctx, r.bucket, r.prefix+name,
+			minio.GetObjectOptions{})
 		if err != nil {
 			return err
 		}
 		defer body.Close()
 		etag = info.ETag
-		if n == 0 {
-			return nil
-		}
 		data, err = io.ReadAll(io.LimitReader(body, remote.MaxFile+1))
 		return err
 	})
 	if len(data) > remote.MaxFile {
 		return nil, "",
 			fmt.Errorf("%s: a remote has files of %d bytes at most", name, remote.MaxFile)
-	}
-	if err != nil || n == 0 {
-		data = nil
-	}
-	if err == nil && data == nil {
-		data = []byte{}
 	}
 	return data, etag, err
 }
@@ -232,7 +207,7 @@ func (r *Remote) PutNew(ctx context.Context, name string, data []byte) error {
 			return explain(ctx, name, err)
 		}
 		// Somebody stored it: another client, or this one, and the answer was lost.
-		now, _, readErr := r.get(ctx, name, 0, -1)
+		now, _, readErr := r.get(ctx, name)
 		switch {
 		case readErr == nil && bytes.Equal(now, data):
 			return nil
@@ -260,7 +235,7 @@ func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
 	lost := false // an answer to a request that may have been carried out
 	for n := 1; ; n++ {
 		etag := ""
-		now, tag, err := r.get(ctx, name, 0, -1)
+		now, tag, err := r.get(ctx, name)
 		there := err == nil
 		switch {
 		case err != nil && !errors.Is(err, remote.ErrNotFound):
@@ -335,7 +310,7 @@ func (r *Remote) Check(ctx context.Context) (err error) {
 	if err := r.PutNew(ctx, name, []byte("one")); err != nil {
 		return err
 	}
-	_, etag, err := r.get(ctx, name, 0, -1)
+	_, etag, err := r.get(ctx, name)
 	if err != nil {
 		return err
 	}

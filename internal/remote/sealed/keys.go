@@ -49,7 +49,7 @@ func (r *Remote) loadOnce(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	b, err := r.inner.Get(ctx, keysFile, 0, -1)
+	b, err := r.inner.Get(ctx, keysFile)
 	switch {
 	case errors.Is(err, remote.ErrNotFound) && pin != nil:
 		return false, r.distrust(fmt.Errorf("%w: its keys are gone", remote.ErrIncomplete))
@@ -76,7 +76,7 @@ func (r *Remote) loadOnce(ctx context.Context) (done bool, err error) {
 			return false, r.distrust(err)
 		}
 	}
-	format, err := r.inner.Get(ctx, formatFile, 0, -1)
+	format, err := r.inner.Get(ctx, formatFile)
 	if err == nil && len(format) == 0 {
 		return false, fmt.Errorf("%w: its file format", remote.ErrIncomplete)
 	}
@@ -261,7 +261,7 @@ func (r *Remote) follow(ctx context.Context, g *group, text, host []byte) error 
 // begin encrypts a place that nothing is in yet.
 func (r *Remote) begin(ctx context.Context, change remote.MemberChange) error {
 	format := share.Format(Feature)
-	switch there, err := r.inner.Get(ctx, formatFile, 0, -1); {
+	switch there, err := r.inner.Get(ctx, formatFile); {
 	case errors.Is(err, remote.ErrNotFound):
 	case err != nil:
 		return err

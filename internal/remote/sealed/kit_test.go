@@ -118,7 +118,7 @@ func must(t testing.TB, err error) {
 
 func get(t testing.TB, r remote.Remote, name string) []byte {
 	t.Helper()
-	b, err := r.Get(t.Context(), name, 0, -1)
+	b, err := r.Get(t.Context(), name)
 	must(t, err)
 	return b
 }

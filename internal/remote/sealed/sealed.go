@@ -105,7 +105,7 @@ func (r *Remote) plain(ctx context.Context, f remote.File) (_ remote.File, shown
 	top, _, _ := strings.Cut(f.Name, "/")
 	switch {
 	case f.Name == formatFile:
-		b, err := r.Get(ctx, formatFile, 0, -1)
+		b, err := r.Get(ctx, formatFile)
 		f.Size = int64(len(b))
 		return f, err == nil, err
 	case top != "heads" && top != "stores" && top+"/" != otherTop:
@@ -122,17 +122,10 @@ func (r *Remote) plain(ctx context.Context, f remote.File) (_ remote.File, shown
 	return f, true, nil
 }
 
-// Get implements remote.Remote. It reads and checks the whole file, also for a part of it.
-func (r *Remote) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
+// Get implements remote.Remote.
+func (r *Remote) Get(ctx context.Context, name string) ([]byte, error) {
 	b, _, err := r.read(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	b = b[min(max(off, 0), int64(len(b))):]
-	if n >= 0 {
-		b = b[:min(n, int64(len(b)))]
-	}
-	return b, nil
+	return b, err
 }
 
 // read returns a file, and how the host has it.
@@ -141,7 +134,7 @@ func (r *Remote) read(ctx context.Context, name string) (plain, there []byte, er
 	if err != nil {
 		return nil, nil, err
 	}
-	there, err = r.inner.Get(ctx, at, 0, -1)
+	there, err = r.inner.Get(ctx, at)
 	if errors.Is(err, remote.ErrNotFound) {
 		return nil, nil, fmt.Errorf("%w: %s", remote.ErrNotFound, name)
 	}

@@ -160,7 +160,7 @@ func TestTampering(t *testing.T) {
 			must(t, r.PutNew(t.Context(), packed, []byte("one")))
 			must(t, r.PutNew(t.Context(), other, []byte("two")))
 			c.do(t, host, r)
-			_, err := ann.open(host).Get(t.Context(), packed, 0, -1)
+			_, err := ann.open(host).Get(t.Context(), packed)
 			want := remote.ErrTampered
 			if name == "no keys" {
 				want = remote.ErrIncomplete
@@ -208,7 +208,7 @@ func TestCutFiles(t *testing.T) {
 		must(t, r.PutNew(t.Context(), packed, []byte("one")))
 		at := r.names.place(packed)
 		replace(t, host, at, cut(get(t, host, at)))
-		if _, err := ann.open(host).Get(t.Context(), packed, 0, -1); !errors.Is(err,
+		if _, err := ann.open(host).Get(t.Context(), packed); !errors.Is(err,
 			remote.ErrIncomplete) {
 			t.Errorf("%s: error %v", name, err)
 		}
@@ -279,10 +279,10 @@ func TestRemovedMember(t *testing.T) {
 	must(t, a.PutNew(t.Context(), after, []byte("after")))
 	must(t, a.Swap(t.Context(), head, nil, []byte("head")))
 
-	if _, err := bob.open(host).Get(t.Context(), after, 0, -1); !errors.Is(err, ErrNoMember) {
+	if _, err := bob.open(host).Get(t.Context(), after); !errors.Is(err, ErrNoMember) {
 		t.Errorf("with the identity: error %v", err)
 	}
-	if b, err := kept.Get(t.Context(), after, 0, -1); err == nil {
+	if b, err := kept.Get(t.Context(), after); err == nil {
 		t.Errorf("with the keys that were kept: %q", b)
 	}
 	if got := get(t, kept, packed); string(got) != "before" {
@@ -443,8 +443,8 @@ type copied struct {
 	copy *remotetest.Memory
 }
 
-func (c *copied) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
-	return c.copy.Get(ctx, name, off, n)
+func (c *copied) Get(ctx context.Context, name string) ([]byte, error) {
+	return c.copy.Get(ctx, name)
 }
 
 func (c *copied) Swap(ctx context.Context, name string, old, new []byte) error {
