@@ -38,6 +38,9 @@ func (e *GoneError) Error() string {
 	return fmt.Sprintf("object %v is gone: %s", e.ID, e.Reason)
 }
 
+// IsGone reports whether an error is a *GoneError.
+func IsGone(err error) bool { return errors.As(err, new(*GoneError)) }
+
 // notFile makes damage of what the file system says of a name that something else than a file has.
 func notFile(path string, err error) error {
 	if errors.Is(err, durable.ErrNotFile) {

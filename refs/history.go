@@ -7,9 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -35,9 +33,7 @@ func (db *DB) Forward(each func(Record) bool) error {
 	if err != nil {
 		return err
 	}
-	at := cursor{segment: base.Segment, offset: int64(base.Offset), number: base.Number,
-		digest: base.Digest}
-	_, _, err = db.scanLog(at, false, func(records []Record) error {
+	_, _, err = db.scanLog(cursorOf(base), false, func(records []Record) error {
 		for _, r := range records {
 			if !each(r) {
 				return errStop
@@ -300,16 +296,7 @@ func (db *DB) Outlived(base *format.Checkpoint) (bool, error) {
 
 // before lists the existing segments with a lower number.
 func (db *DB) before(segment uint64) (old []uint64, err error) {
-	list, err := os.ReadDir(filepath.Join(db.root, "refs"))
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range list {
-		digits, ok := strings.CutPrefix(f.Name(), "log-")
-		n, err := strconv.ParseUint(digits, 10, 64)
-		if ok && err == nil && n < segment && filepath.Base(db.segmentPath(n)) == f.Name() {
-			old = append(old, n)
-		}
-	}
-	return old, nil
+	old, err = db.segments()
+	end, _ := slices.BinarySearch(old, segment)
+	return old[:end], err
 }

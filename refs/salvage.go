@@ -2,6 +2,7 @@ package refs
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -171,8 +172,7 @@ func (v *Salvage) cutAt(db *DB, end cursor, damage bool) error {
 		}
 		v.collect(b, end.number, seen)
 	}
-	slices.SortFunc(v.Later,
-		func(a, b Record) int { return int(int64(a.Op.Number) - int64(b.Op.Number)) })
+	slices.SortFunc(v.Later, byNumber)
 	line := fmt.Sprintf("what is recorded in the log after operation %d", end.number)
 	if n := len(v.Later); n > 0 {
 		line += fmt.Sprintf(", but %d operations from %d to %d", n, v.Later[0].Op.Number,
@@ -181,6 +181,8 @@ func (v *Salvage) cutAt(db *DB, end cursor, damage bool) error {
 	v.Lost = append(v.Lost, line)
 	return nil
 }
+
+func byNumber(a, b Record) int { return cmp.Compare(a.Op.Number, b.Op.Number) }
 
 // collect adds to v.Later the whole records in damaged bytes whose numbers are above after.
 func (v *Salvage) collect(b []byte, after uint64, seen map[uint64]bool) {
@@ -440,10 +442,7 @@ func (db *DB) Restore(held *lock.Held, v *Salvage, clear func(path string) error
 		if err := clear(db.basePath()); err != nil {
 			return err
 		}
-		if err := db.fs.Remove(db.basePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return db.fs.SyncDir(filepath.Dir(db.basePath()))
+		return db.fs.RemoveDurable(db.basePath())
 	}
 	return db.removeSegments(v.before, clear)
 }
@@ -458,14 +457,21 @@ func (db *DB) removeSegments(before uint64, clear func(string) error) error {
 		if n >= before {
 			break
 		}
-		if err := clear(db.segmentPath(n)); err != nil {
-			return err
-		}
-		if err := db.fs.Remove(db.segmentPath(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := db.removeSegment(n, clear); err != nil {
 			return err
 		}
 	}
 	return db.fs.SyncDir(filepath.Join(db.root, "refs"))
+}
+
+func (db *DB) removeSegment(n uint64, clear func(string) error) error {
+	if err := clear(db.segmentPath(n)); err != nil {
+		return err
+	}
+	if err := db.fs.Remove(db.segmentPath(n)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // cutLog cuts off the damage and the rest of its segment, after it has removed all later segments,
@@ -475,11 +481,7 @@ func (db *DB) cutLog(v *Salvage, write func(string, []byte) error, clear func(st
 		return nil
 	}
 	for n := v.last; n > v.cut.segment; n-- {
-		path := db.segmentPath(n)
-		if err := clear(path); err != nil {
-			return err
-		}
-		if err := db.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := db.removeSegment(n, clear); err != nil {
 			return err
 		}
 	}
@@ -510,8 +512,7 @@ func (db *DB) Pending() (later []Record, cut bool, err error) {
 	}
 	v := &Salvage{}
 	v.collect(b, 0, map[uint64]bool{})
-	slices.SortFunc(v.Later,
-		func(a, b Record) int { return int(int64(a.Op.Number) - int64(b.Op.Number)) })
+	slices.SortFunc(v.Later, byNumber)
 	return v.Later, true, nil
 }
 
@@ -520,8 +521,5 @@ func (db *DB) Forgive(held *lock.Held) error {
 	if err := db.mustHold(held); err != nil {
 		return err
 	}
-	if err := db.fs.Remove(db.laterPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return db.fs.SyncDir(filepath.Dir(db.laterPath()))
+	return db.fs.RemoveDurable(db.laterPath())
 }

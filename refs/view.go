@@ -59,8 +59,8 @@ func (db *DB) read() (*View, error) {
 
 func viewOf(c *format.Checkpoint) *View {
 	v := &View{Number: c.Number, Digest: c.Digest, base: c.Refs, over: map[string]format.Value{}}
-	v.end = cursor{segment: c.Segment, offset: int64(c.Offset), number: c.Number, digest: c.Digest}
-	v.start = v.end
+	v.start = cursorOf(c)
+	v.end = v.start
 	return v
 }
 

@@ -256,6 +256,14 @@ func (f *FS) Remove(path string) error {
 	return f.step(&Call{Op: OpRemove, Path: path}, func([]byte) error { return os.Remove(path) })
 }
 
+// RemoveDurable removes a file, if there is one, and then calls SyncDir.
+func (f *FS) RemoveDurable(path string) error {
+	if err := f.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return f.SyncDir(filepath.Dir(path))
+}
+
 // InUse reports whether a file could not be removed because a process has it open, which happens
 // only on Windows. If a command can do without the removal, it leaves the file to a later command.
 func InUse(err error) bool { return inUse(err) }

@@ -77,7 +77,7 @@ func (c *selection) goneOf(id format.ID, to map[string]*gone) error {
 	if err != nil || text == nil {
 		return err
 	}
-	e, err := c.entry(id)
+	e, err := c.s.History.Header(id)
 	if err != nil {
 		return err
 	}

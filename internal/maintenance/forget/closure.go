@@ -97,10 +97,9 @@ func (c *selection) taintedNodes() func(format.ID) bool {
 // read.
 func (c *selection) body(id format.ID) ([]byte, error) {
 	raw, err := c.s.Objects.Get(id)
-	var gone *objects.GoneError
 	var corrupt *objects.CorruptError
 	switch {
-	case errors.As(err, &gone), errors.Is(err, objects.ErrNotFound):
+	case objects.IsGone(err), errors.Is(err, objects.ErrNotFound):
 		return nil, nil
 	case errors.As(err, &corrupt):
 		c.unread(corrupt.Path)

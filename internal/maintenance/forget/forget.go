@@ -432,15 +432,6 @@ func (c *selection) addCopies(sources map[SourceName]bool, going []format.ID) er
 	return nil
 }
 
-// entry reads the header of an entry.
-func (c *selection) entry(id format.ID) (*format.Entry, error) {
-	header, err := c.s.Objects.Header(id)
-	if err != nil {
-		return nil, err
-	}
-	return format.DecodeEntry(header)
-}
-
 // countSaid notes in the report which messages go, by the session in which each was first said.
 func (c *selection) countSaid(going []format.ID) error {
 	type message struct {
@@ -459,7 +450,7 @@ func (c *selection) countSaid(going []format.ID) error {
 		default:
 			continue
 		}
-		e, err := c.entry(id)
+		e, err := c.s.History.Header(id)
 		if err != nil {
 			return err
 		}

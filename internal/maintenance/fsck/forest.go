@@ -2,7 +2,6 @@ package fsck
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 // checkForests replays the log. It compares the result with the forests that records name and that
@@ -52,7 +50,8 @@ func (f *checker) checkForests() {
 	for _, name := range graph.SortedNames(f.base) {
 		f.checkBaseCovers(r, name)
 	}
-	if !f.replay(r) {
+	if _, err := r.All(f.ctx, f.number, f.o.Progress); err != nil {
+		f.fault("forest", "log", "", err.Error())
 		return
 	}
 	// Every forest has every member. The main forest exists from the first member on, another
@@ -64,26 +63,6 @@ func (f *checker) checkForests() {
 	if r.States[history.MainForest] == nil {
 		f.checkMembers()
 	}
-}
-
-// replay follows the log to the operation that the refs were read at.
-func (f *checker) replay(r *replay.Forests) bool {
-	var failed error
-	err := f.s.Refs.Forward(func(rec refs.Record) bool {
-		if rec.Op.Number > f.number {
-			return false
-		}
-		failed = r.Record(rec.Op)
-		if rec.Op.Number%1024 == 0 {
-			f.o.Progress.Tell(int(rec.Op.Number), int(f.number), "replaying")
-		}
-		return failed == nil && f.ctx.Err() == nil
-	})
-	if err := errors.Join(failed, err); err != nil {
-		f.fault("forest", "log", "", err.Error())
-		return false
-	}
-	return f.ctx.Err() == nil
 }
 
 // checkBaseCovers checks the covers that were settled before the kept log.

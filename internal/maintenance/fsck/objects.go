@@ -244,8 +244,7 @@ func (f *checker) checkBodies() {
 			}
 			id := f.graph.ID(i)
 			_, err := f.s.Objects.Get(id)
-			var gone *objects.GoneError
-			if err != nil && !errors.As(err, &gone) && !errors.Is(err, objects.ErrNotFound) {
+			if err != nil && !objects.IsGone(err) && !errors.Is(err, objects.ErrNotFound) {
 				f.placeFault(id.String(), err)
 			}
 		}

@@ -75,8 +75,7 @@ func Run(ctx context.Context, s *store.Opened, o Options) (Report, error) {
 		err := c.run(ctx)
 		c.report.Segments += segments // a try that ends early has dropped old log already
 		segments = c.report.Segments
-		var gone *objects.GoneError
-		begin := errors.Is(err, graph.ErrForgot) || errors.As(err, &gone)
+		begin := errors.Is(err, graph.ErrForgot) || objects.IsGone(err)
 		if !begin && !errors.Is(err, fs.ErrNotExist) {
 			return c.report, err
 		}

@@ -41,7 +41,7 @@ func (c *collector) dropLog(ctx context.Context) error {
 	if c.o.DryRun {
 		return nil
 	}
-	if err := c.keepForests(graph.RefsOf(base), names); err != nil {
+	if err := c.keepForests(ctx, graph.RefsOf(base), names); err != nil {
 		return err
 	}
 	held, err := c.s.Lock(ctx)
@@ -68,7 +68,9 @@ func (c *collector) dropOutlived(ctx context.Context, base *format.Checkpoint) e
 // keepForests replays the log up to the new base and stores its forests whole. It also puts
 // objects that are stored already: that renews their times, so that another gc that is running
 // spares them.
-func (c *collector) keepForests(base, names map[string]format.Value) error {
+func (c *collector) keepForests(
+	ctx context.Context, base, names map[string]format.Value,
+) error {
 	wanted := map[format.ID]bool{}
 	for name, v := range names {
 		if _, own := graph.OwnForest(name); own {
@@ -103,7 +105,7 @@ func (c *collector) keepForests(base, names map[string]format.Value) error {
 		delete(wanted, id)
 		return put(header)
 	}
-	if _, err := r.All(c.s, c.dropTo); err != nil {
+	if _, err := r.All(ctx, c.dropTo, c.o.Progress); err != nil {
 		return err
 	}
 	if len(wanted) > 0 {

@@ -327,8 +327,7 @@ func (c *collector) get(place uint32) (format.ID, format.Raw, error) {
 
 func (c *collector) raw(place uint32) (format.Raw, error) {
 	id, raw, err := c.get(place)
-	var gone *objects.GoneError
-	if errors.As(err, &gone) {
+	if objects.IsGone(err) {
 		raw.Body, err = nil, nil
 	}
 	if err == nil && raw.Body != nil && c.absent[id] {

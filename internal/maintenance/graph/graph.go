@@ -136,11 +136,7 @@ func (g *Graph) Seq(i uint32) uint64 {
 	case g.seqs != nil:
 		return uint64(g.seqs[i])
 	}
-	header, err := g.s.Objects.Header(g.ids[i])
-	if err != nil {
-		return 0
-	}
-	e, err := format.DecodeEntry(header)
+	e, err := g.s.History.Header(g.ids[i])
 	if err != nil {
 		return 0
 	}

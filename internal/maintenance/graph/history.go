@@ -111,13 +111,8 @@ func DanglingTips(g *Graph) []Tip {
 		if marks&Reached != 0 || g.Kind(i) != format.EntryKind || below[i] || g.Bad[i] != nil {
 			continue
 		}
-		id := g.ids[i]
-		header, err := g.s.Objects.Header(id)
-		if err != nil {
-			continue // told with its file
-		}
-		if e, err := format.DecodeEntry(header); err == nil {
-			tips = append(tips, Tip{id, e})
+		if e, err := g.s.History.Header(g.ids[i]); err == nil { // else it is told with its file
+			tips = append(tips, Tip{g.ids[i], e})
 		}
 	}
 	slices.SortFunc(tips, func(a, b Tip) int {

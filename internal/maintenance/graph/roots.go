@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,12 +74,7 @@ func RootsOfRefs(refs map[string]format.Value) []Root {
 }
 
 func SortedNames(refs map[string]format.Value) []string {
-	names := make([]string, 0, len(refs))
-	for name := range refs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(refs))
 }
 
 // RootsOfBase returns the objects that the refs at the start of the kept log name. It leaves pins

@@ -155,7 +155,7 @@ func (b *builder) forests(ctx context.Context) error {
 	if err := b.baseCovers(r); err != nil {
 		return err
 	}
-	b.report.Operations, err = b.replay(ctx, r, view.Number)
+	b.report.Operations, err = r.All(ctx, view.Number, b.o.Progress)
 	switch {
 	case err != nil:
 		return err
@@ -196,22 +196,6 @@ func wantedForests(view *refs.View) map[format.ID]bool {
 		}
 	}
 	return wanted
-}
-
-func (b *builder) replay(ctx context.Context, r *replay.Forests, last uint64) (n int, err error) {
-	scan := b.s.Refs.Forward(func(rec refs.Record) bool {
-		if rec.Op.Number > last {
-			return false // what came since is the next one's
-		}
-		if err = errors.Join(r.Record(rec.Op), ctx.Err()); err != nil {
-			return false
-		}
-		if n++; n%1024 == 0 {
-			b.o.Progress.Tell(int(rec.Op.Number), int(last), "replaying")
-		}
-		return true
-	})
-	return n, errors.Join(err, scan)
 }
 
 // add queues those of some objects that are missing or cannot be read. Until the replay has shown

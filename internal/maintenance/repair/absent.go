@@ -1,8 +1,6 @@
 package repair
 
 import (
-	"errors"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -30,10 +28,7 @@ func (r *repairer) mendAbsent() error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(r.touch(), r.clear(path)); err != nil {
-			return err
-		}
-		if err := r.env.FS.WriteDurable(path, text, 0o600); err != nil {
+		if err := r.write(path, text); err != nil {
 			return err
 		}
 		if reason == format.ReasonForgotten {
@@ -120,11 +115,7 @@ func (r *repairer) listForgotten() error {
 			return err
 		}
 		path := r.s.Objects.Path(objects.ForgottenName(f.Operation))
-		if err := errors.Join(r.touch(), r.env.FS.MkdirAll(filepath.Dir(path)),
-			r.clear(path)); err != nil {
-			return err
-		}
-		if err := r.env.FS.WriteDurable(path, text, 0o600); err != nil {
+		if err := r.write(path, text); err != nil {
 			return err
 		}
 		r.forgetsLost(f.Operation)

@@ -20,6 +20,15 @@ func (r *repairer) touch() error {
 	return r.copyStore()
 }
 
+// write puts a file into the store, in the place of whatever is there.
+func (r *repairer) write(path string, b []byte) error {
+	if err := errors.Join(r.touch(), r.env.FS.MkdirAll(filepath.Dir(path)),
+		r.clear(path)); err != nil {
+		return err
+	}
+	return r.env.FS.WriteDurable(path, b, 0o600)
+}
+
 // copyStore copies the store as it is, damage and all, before anything is changed. It takes its
 // name when all of it is there: a repair without room for it changes nothing.
 func (r *repairer) copyStore() error {

@@ -3,6 +3,7 @@ package repair
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/forest"
@@ -41,7 +42,7 @@ func (h *holes) clusters() error {
 			}
 		}
 	}
-	if _, err := r.All(h.s, 0); failed != nil {
+	if _, err := r.All(h.ctx, math.MaxUint64, nil); failed != nil {
 		return failed
 	} else if err != nil {
 		return nil //nolint:nilerr // derive tells of it

@@ -1,8 +1,6 @@
 package repair
 
 import (
-	"errors"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
@@ -67,7 +65,7 @@ func (r *repairer) keepSound(records []refs.Record, named map[format.ID]bool) er
 				r.dropped[id] = true
 				continue // its header is damaged, which gives it another id
 			}
-			if err := r.s.Objects.Admits(raw); err != nil && !isGone(err) {
+			if err := r.s.Objects.Admits(raw); err != nil && !objects.IsGone(err) {
 				if err := r.keepCarried(id, raw.Header); err != nil {
 					return err
 				}
@@ -78,11 +76,6 @@ func (r *repairer) keepSound(records []refs.Record, named map[format.ID]bool) er
 		rec.Op.Objects = keep
 	}
 	return nil
-}
-
-func isGone(err error) bool {
-	var gone *objects.GoneError
-	return errors.As(err, &gone)
 }
 
 // keepCarried stores the header of an object whose carried body is damaged, unless another copy of
@@ -121,7 +114,7 @@ func (r *repairer) putCarried(later []refs.Record) error {
 	for _, rec := range later {
 		for _, raw := range rec.Op.Objects {
 			err := r.s.Objects.Admits(raw)
-			if isGone(err) {
+			if objects.IsGone(err) {
 				raw.Body, err = nil, nil
 			}
 			if err != nil && rec.Damaged {

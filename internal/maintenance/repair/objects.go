@@ -3,7 +3,6 @@ package repair
 import (
 	"errors"
 	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -135,12 +134,10 @@ func (r *repairer) keepHeader(id format.ID, header []byte) (ok bool, err error) 
 	if _, named, err := format.HeaderBody(header); err != nil || !named {
 		return err == nil, nil
 	}
-	_, err = r.s.Objects.Get(id)
-	var gone *objects.GoneError
-	switch {
+	switch _, err := r.s.Objects.Get(id); {
 	case err == nil:
 		return false, nil
-	case errors.As(err, &gone):
+	case objects.IsGone(err):
 		return true, nil
 	}
 	return true, r.loseBody(id, header)
@@ -165,11 +162,7 @@ func (r *repairer) markLost(a format.Absent) error {
 	if err != nil {
 		return err
 	}
-	path := r.s.Objects.AbsentPath(a.Object)
-	if err := errors.Join(r.touch(), r.env.FS.MkdirAll(filepath.Dir(path))); err != nil {
-		return err
-	}
-	return r.env.FS.WriteDurable(path, b, 0o600)
+	return r.write(r.s.Objects.AbsentPath(a.Object), b)
 }
 
 func kindOfHeader(header []byte) string {

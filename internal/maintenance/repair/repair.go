@@ -187,10 +187,7 @@ func (r *repairer) open() (id string, err error) {
 func (r *repairer) writeFormat(id string) error {
 	path := filepath.Join(r.dir, "format")
 	text := format.StoreFormat{Hash: "sha256", Store: id}.Encode()
-	if err := errors.Join(r.touch(), r.clear(path)); err != nil {
-		return err
-	}
-	if err := r.env.FS.WriteDurable(path, text, 0o600); err != nil {
+	if err := r.write(path, text); err != nil {
 		return err
 	}
 	if err := r.reopen(); err != nil {
@@ -210,11 +207,10 @@ func (r *repairer) reopen() error {
 		r.s = nil
 	}
 	opened, err := repo.Open(r.env)
-	if err != nil {
-		return err
+	if err == nil {
+		r.s = store.Open(opened)
 	}
-	r.s = store.Open(opened)
-	return nil
+	return err
 }
 
 // work runs the steps of a repair. Each uses what the one before it left.
@@ -355,10 +351,7 @@ func (r *repairer) mendKey() error {
 		r.lost("the key: %v; put it back from a copy, or let --new-key make another", err)
 		return nil
 	}
-	if err := errors.Join(r.touch(), r.clear(path)); err != nil {
-		return err
-	}
-	if err := r.env.FS.WriteDurable(path, r.o.NewKey, 0o600); err != nil {
+	if err := r.write(path, r.o.NewKey); err != nil {
 		return err
 	}
 	if err := r.reopen(); err != nil {
@@ -368,11 +361,7 @@ func (r *repairer) mendKey() error {
 	if err != nil {
 		return err
 	}
-	if err := r.env.FS.MkdirAll(filepath.Join(r.dir, "log")); err != nil {
-		return err
-	}
-	if err := r.env.FS.WriteDurable(filepath.Join(r.dir, filepath.FromSlash(store.NewKeyName)),
-		mark, 0o600); err != nil {
+	if err := r.write(r.s.Objects.Path(store.NewKeyName), mark); err != nil {
 		return err
 	}
 	r.lost(
@@ -387,10 +376,7 @@ func (r *repairer) giveUp(name string) error {
 	if err := errors.Join(r.touch(), r.clear(path)); err != nil {
 		return err
 	}
-	if err := r.env.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return r.env.FS.SyncDir(filepath.Dir(path))
+	return r.env.FS.RemoveDurable(path)
 }
 
 // mendLog mends segments of the log in which bytes are damaged.

@@ -5,6 +5,8 @@
 package replay
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -291,17 +293,22 @@ func (r *Forests) beforeEvict(st *forest.State, c *forest.Cluster, d format.Deci
 	return nil
 }
 
-// All replays every record of the kept log, up to and including number to (0: the last).
-func (r *Forests) All(s *store.Opened, to uint64) (operations int, err error) {
-	scan := s.Refs.Forward(func(rec refs.Record) bool {
-		if err = r.Record(rec.Op); err != nil {
+// All replays the records of the kept log up to number to, and returns how many. What came since is
+// the next one's.
+func (r *Forests) All(
+	ctx context.Context, to uint64, progress graph.Progress,
+) (operations int, err error) {
+	scan := r.s.Refs.Forward(func(rec refs.Record) bool {
+		if rec.Op.Number > to {
 			return false
 		}
-		operations++
-		return to == 0 || rec.Op.Number < to
+		if err = errors.Join(r.Record(rec.Op), ctx.Err()); err != nil {
+			return false
+		}
+		if operations++; operations%1024 == 0 {
+			progress.Tell(int(rec.Op.Number), int(to), "replaying")
+		}
+		return true
 	})
-	if err == nil {
-		err = scan
-	}
-	return operations, err
+	return operations, errors.Join(err, scan)
 }

@@ -125,8 +125,7 @@ func RemoveAll(fsys *durable.FS, path string) error {
 			}
 		}
 	}
-	err = fsys.Remove(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if err = fsys.Remove(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
