@@ -174,3 +174,96 @@ func (c *Cluster) Renderable() bool {
 	}
 	return end == c.Count()
 }
+
+// Slice returns the members of a cluster from start up to, but not including, end. It reads only
+// the nodes that hold them. The caller must not change the slice, which may belong to the state.
+func (s *State) Slice(c *Cluster, start, end uint64) ([]format.ID, error) {
+	if start > end || end > c.Count() {
+		return nil,
+			fmt.Errorf("cluster %d: members %d to %d of %d", c.Number, start, end, c.Count())
+	}
+	if c.loaded {
+		return c.members[start:end], nil
+	}
+	var out []format.ID
+	if start < c.written {
+		stored, err := Slice(s.load, c.node, start, min(end, c.written))
+		if err != nil {
+			return nil, err
+		}
+		out = stored
+	}
+	if end > c.written {
+		out = append(out, c.members[max(start, c.written)-c.written:end-c.written]...)
+	}
+	return out, nil
+}
+
+// Slice returns the entries below a node from start up to, but not including, end. The shape of the
+// tree is known, so it reads only the nodes that hold them.
+func Slice(load Loader, node format.ID, start, end uint64) ([]format.ID, error) {
+	type part struct {
+		node  format.ID
+		first uint64 // number of the first entry below it, counted from the root
+	}
+	var out []format.ID
+	stack := []part{{node: node}}
+	for len(stack) > 0 {
+		top := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		n, err := load.Node(top.node)
+		if err != nil {
+			return nil, err
+		}
+		each := fullBelow(n.Level)
+		for i := len(n.Children) - 1; i >= 0; i-- {
+			first := top.first + uint64(i)*each
+			if n.Level > 0 && first < end && first+each > start {
+				stack = append(stack, part{n.Children[i], first})
+			}
+		}
+		if n.Level == 0 {
+			from, to := max(start, top.first)-top.first,
+				min(end-min(end, top.first), uint64(len(n.Children)))
+			if from < to {
+				out = append(out, n.Children[from:to]...)
+			}
+		}
+	}
+	if uint64(len(out)) != end-start {
+		return nil, fmt.Errorf("node %v: %d entries from %d to %d", node, len(out), start, end)
+	}
+	return out, nil
+}
+
+// Keep takes out the live clusters and the tombstones of which it is not told to keep them. Numbers
+// stay as they are. It is for forests that no decisions are made about: they would not say that a
+// cluster went.
+func (s *State) Keep(live func(*Cluster) (bool, error), evicted func(Evicted) (bool, error)) error {
+	for _, c := range s.Live() {
+		keep, err := live(c)
+		if err != nil {
+			return err
+		}
+		if !keep {
+			delete(s.live, c.Number)
+		}
+	}
+	list, err := s.Evicted()
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		keep, err := evicted(e)
+		if err == nil && !keep {
+			err = s.tombs.remove(s.load, e.Cluster)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Empty reports whether a forest has neither clusters nor tombstones.
+func (s *State) Empty() bool { return len(s.live) == 0 && s.tombs.count == 0 }

@@ -166,7 +166,7 @@ func TestPagesHaveTheLines(t *testing.T) {
 		{"forgotten", "absent.md", "forgotten.go", "sum"},
 		{"checkpoint", "checkpoint.md", "checkpoint.go", "sum"},
 		{"store", "store.md", "store.go", "hash id shared-as"},
-		{"head", "remote.md", "share/head.go", ""},
+		{"head", "remote.md", "share/share.go", ""},
 		{"push", "remote.md", "share/push.go", ""},
 	} {
 		without = slices.DeleteFunc(without, func(kind string) bool { return kind == c.kind })

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"time"
 
 	"github.com/gemini-ctx/ctx/internal/varint"
 )
@@ -95,3 +96,157 @@ func RecordLength(b []byte) int {
 func RecordPayload(record []byte) []byte { return record[opFront : len(record)-opBack] }
 
 var errDense = errors.New("a block of a dense segment where an operation belongs")
+
+// code codes an operation as the payload of a record has it, behind the form: without the objects.
+// What was read has yet to pass check.
+func (op *Operation) code(c *varint.Code) {
+	c.Uint(&op.Number)
+	c.Fixed(op.Before[:])
+	codeTime(c, &op.Time)
+	c.Word(&op.Verb)
+	op.Effects.code(c)
+	c.Word(&op.Session)
+	c.Uint(&op.About)
+	varint.List(c, &op.Refs, func(u *RefUpdate, c *varint.Code) {
+		c.Word(&u.Name)
+		u.Old.code(c)
+		u.New.code(c)
+	})
+	varint.List(c, &op.Forests, func(f *ForestUpdate, c *varint.Code) {
+		c.Word(&f.Name)
+		varint.List(c, &f.Decisions, (*Decision).code)
+	})
+}
+
+func codeTime(c *varint.Code, t *time.Time) {
+	ms := uint64(t.UnixMilli())
+	if c.Uint(&ms); !c.Writes {
+		*t = time.UnixMilli(int64(ms)).UTC()
+	}
+}
+
+func (e *Effects) code(c *varint.Code) {
+	var b [2]byte
+	for i, is := range e.flags() {
+		if *is {
+			b[0] |= 1 << i
+		}
+	}
+	b[1] = byte(e.Undo)
+	if c.Fixed(b[:]); c.Writes {
+		return
+	}
+	for i, is := range e.flags() {
+		*is = b[0]&(1<<i) != 0
+	}
+	e.Undo = UndoRule(b[1])
+}
+
+func (v *Value) code(c *varint.Code) {
+	switch varint.Octet(c, &v.Kind); v.Kind {
+	case NoValue:
+	case ObjectValue:
+		c.Fixed(v.ID[:])
+	case SessionValue:
+		c.Fixed(v.ID[:])
+		c.Uint(&v.Frontier)
+		c.Uint(&v.Through)
+		pinned := !v.Pin.IsZero()
+		if c.Flag(&pinned); pinned {
+			if c.Fixed(v.Pin[:]); v.Pin.IsZero() {
+				c.Fail(errZeroID)
+			}
+		}
+	case NameValue:
+		c.Word(&v.Name)
+	default:
+		c.Fail(errors.New("unknown kind of value"))
+	}
+}
+
+func (d *Decision) code(c *varint.Code) {
+	varint.Octet(c, &d.Kind)
+	c.Uint(&d.Cluster)
+	c.Fixed(d.ID[:])
+	switch d.Kind {
+	case DecideRetract, DecideRestore:
+		c.Uint(&d.Offset)
+	case DecideSettle:
+		c.Uint(&d.Offset)
+		c.Uint(&d.Count)
+		c.Flag(&d.Interim)
+	}
+}
+
+// A payload of form 2 carries objects: the form, the operation's own payload with its length,
+// the SHA-256 of that, the number of objects, and each object with its length (AppendRaw).
+// docs/format/operation.md describes it.
+
+// withObjects returns the payload that holds own, whose SHA-256 is digest, and the objects.
+func withObjects(own []byte, digest ID, objects []Raw) []byte {
+	size := 1 + len(own) + len(digest) + 2*binary.MaxVarintLen64
+	for _, r := range objects {
+		size += binary.MaxVarintLen64 + rawLen(r)
+	}
+	p := make([]byte, 0, size)
+	p = binary.AppendUvarint(append(p, opCarries), uint64(len(own)))
+	p = append(append(p, own...), digest[:]...)
+	p = binary.AppendUvarint(p, uint64(len(objects)))
+	for _, r := range objects {
+		p = binary.AppendUvarint(p, uint64(rawLen(r)))
+		p = AppendRaw(p, r)
+	}
+	return p
+}
+
+// splitObjects parts a payload of form 2: the operation's own payload, the digest that is given
+// for it, and the objects, which are not nil. Parts that are cut short are empty.
+func splitObjects(p []byte) (own []byte, digest ID, objects []byte) {
+	r := varint.Reader{Rest: p[1:]}
+	own = r.Take(r.Uvarint())
+	if given := r.Take(sha256.Size); r.Err == nil {
+		digest = ID(given)
+	}
+	if r.Rest == nil {
+		return own, digest, []byte{}
+	}
+	return own, digest, r.Rest
+}
+
+// SalvageObjects returns the objects that can be told apart in the damaged record at the start of
+// b, which may go on behind the record. The caller checks each object.
+func SalvageObjects(b []byte) []Raw {
+	if len(b) <= opFront || b[opFront] != opCarries {
+		return nil
+	}
+	_, _, rest := splitObjects(b[opFront:])
+	objects, _ := decodeObjects(rest)
+	return objects
+}
+
+var errNoObjects = errors.New("no objects")
+
+// decodeObjects reads the objects behind an operation. The error is nil or ErrObjects; with it come
+// the objects before the first one without a sound length.
+func decodeObjects(b []byte) (objects []Raw, err error) {
+	r := varint.Reader{Rest: b}
+	n := r.Count(2) // a length and a byte
+	if n == 0 {
+		r.Fail(errNoObjects)
+	}
+	for ; n > 0; n-- {
+		text := r.Take(r.Uvarint())
+		if r.Err != nil {
+			break
+		}
+		if raw, bad := DecodeRaw(text); bad != nil {
+			err = ErrObjects
+		} else {
+			objects = append(objects, raw)
+		}
+	}
+	if r.Err != nil || len(r.Rest) > 0 {
+		err = ErrObjects
+	}
+	return objects, err
+}

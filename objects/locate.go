@@ -1,9 +1,15 @@
 package objects
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"io"
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/format"
 	packs "github.com/gemini-ctx/ctx/format/pack"
@@ -152,4 +158,143 @@ func (l *locator) learn(list *packList) {
 		}
 	}
 	l.compare(list)
+}
+
+// filterAfter is how many questions for a source are answered pack by pack before a filter is
+// built: one message asks one, and a bulk append as many as it has messages, which then cost the
+// more the more packs it has written.
+const filterAfter = 1024
+
+// filterBits is how many bits a filter has: 8 MiB, so that of a million sources one and a half in
+// a hundred others are taken for one of them.
+const filterBits = 26
+
+// sourceFilter knows of most sources that no pack has them. It may be wrong in the other direction
+// alone, and is never smaller than what was put into it: packs that went away leave their bits.
+type sourceFilter struct {
+	mu    sync.Mutex
+	asked int
+	packs map[*pack]bool // those whose sources are in bits
+	bits  []uint64
+}
+
+// excludes reports whether none of the packs has a source of this tag. It says no where it does
+// not know.
+func (f *sourceFilter) excludes(packs []*pack, tag uint32) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.asked++; f.asked < filterAfter {
+		return false
+	}
+	if f.bits == nil {
+		f.bits, f.packs = make([]uint64, 1<<(filterBits-6)), map[*pack]bool{}
+	}
+	for _, p := range packs {
+		if !f.packs[p] && !f.add(p) {
+			return false
+		}
+	}
+	return f.bits[tag>>(32-filterBits)>>6]&(1<<(tag>>(32-filterBits)&63)) == 0
+}
+
+func (f *sourceFilter) add(p *pack) bool {
+	reader, err := p.open()
+	if err == nil {
+		err = reader.eachTag(func(tag uint32) {
+			f.bits[tag>>(32-filterBits)>>6] |= 1 << (tag >> (32 - filterBits) & 63)
+		})
+	}
+	f.packs[p] = err == nil
+	return err == nil
+}
+
+// indexFile reads the file of an index in pieces, and holds all of it in memory once that would
+// have cost less. One look-up reads little of it; a command that reads a session looks up every
+// entry, which is a few system calls for each.
+type indexFile struct {
+	file  io.ReaderAt
+	size  int64
+	most  int64 // bytes of a file that is held
+	reads atomic.Int64
+	whole atomic.Pointer[bytes.Reader]
+}
+
+const (
+	// indexPiece is how many bytes of a file one system call costs about as much as.
+	indexPiece = 4 << 10
+	// fewReads are left to the file whatever its size.
+	fewReads = 64
+	// maxIndexHeld is the largest index that is held, in bytes: that of some 8,000,000 objects.
+	maxIndexHeld = 64 << 20
+	// fewIndexHeld is the same for who reads all of a store, and has little memory to spare.
+	fewIndexHeld = 4 << 20
+)
+
+func (f *indexFile) ReadAt(b []byte, at int64) (int, error) {
+	if whole := f.whole.Load(); whole != nil {
+		return whole.ReadAt(b, at)
+	}
+	if f.size <= f.most && f.reads.Add(1) == fewReads+f.size/indexPiece {
+		all := make([]byte, f.size)
+		if n, err := f.file.ReadAt(all, 0); err == nil || errors.Is(err, io.EOF) {
+			f.whole.Store(bytes.NewReader(all[:n]))
+		}
+	}
+	return f.file.ReadAt(b, at)
+}
+
+// ByPlace sorts ids so that those of objects in one pack come one after the other, as the objects
+// lie in it. Who reads many objects in this order unpacks each block once. Ids that no pack has
+// come last. It looks at the first bytes of an id only, and passes over packs that it cannot read:
+// the order is good, not certain. It does nothing for few ids, for it reads the indexes of all
+// packs.
+func (s *Store) ByPlace(ids []format.ID) {
+	if len(ids) < placedFrom {
+		return
+	}
+	list, err := s.list()
+	if err != nil {
+		return
+	}
+	slices.SortFunc(ids, format.ID.Compare)
+	places := make([]packPlace, len(ids))
+	for i, id := range ids {
+		places[i] = packPlace{id: id, pack: len(list.packs)}
+	}
+	for k, p := range list.packs {
+		if r, err := p.open(); err == nil {
+			r.place(places, k)
+		}
+	}
+	slices.SortStableFunc(places, func(a, b packPlace) int {
+		return cmp.Or(cmp.Compare(a.pack, b.pack), cmp.Compare(a.number, b.number))
+	})
+	for i, p := range places {
+		ids[i] = p.id
+	}
+}
+
+// placedFrom is the least number of ids for which an index is read.
+const placedFrom = 32
+
+// packPlace is an id with the pack that has its object, counted in the list of packs, and the
+// object's number in this pack.
+type packPlace struct {
+	id     format.ID
+	pack   int
+	number uint32
+}
+
+// place gives the places of objects of this pack, the pack k, to ids that are sorted.
+func (r *packReader) place(places []packPlace, k int) {
+	at := 0
+	// What an index that cannot be read to its end has said is as good as before.
+	_ = r.index.EachObject(func(e packs.Entry) {
+		for at < len(places) && binary.BigEndian.Uint32(places[at].id[:]) < e.Prefix {
+			at++
+		}
+		for i := at; i < len(places) && binary.BigEndian.Uint32(places[i].id[:]) == e.Prefix; i++ {
+			places[i].pack, places[i].number = k, e.Number
+		}
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
@@ -90,4 +91,117 @@ func (s *Store) Close() error {
 		errs = append(errs, p.close())
 	}
 	return errors.Join(errs...)
+}
+
+// Put stores objects. Each is checked first, and nothing is written if one fails: a header that is
+// none, a body that does not match, a body that is missing without a record in absent/, a forgotten
+// body that would come back (*GoneError).
+//
+// When Put returns nil, every object is there after a power cut, in one new pack, and is as new as
+// anything gc spares. What of a batch is stored already is stored again: that costs bytes until the
+// next gc, and to look into every pack would cost time. After an error or a crash all of the
+// objects may be there, or none.
+func (s *Store) Put(raws ...format.Raw) error {
+	ids := make([]format.ID, 0, len(raws))
+	unique := make([]format.Raw, 0, len(raws))
+	seen := make(map[format.ID]bool, len(raws))
+	in := &gate{Store: s}
+	for _, r := range raws {
+		id := r.ID()
+		if err := in.admit(id, r); err != nil {
+			return err
+		}
+		if !seen[id] {
+			seen[id] = true
+			ids, unique = append(ids, id), append(unique, r)
+		}
+	}
+	if err := s.store(ids, unique); err != nil {
+		return err
+	}
+	return s.found(ids, unique)
+}
+
+// found takes away the records of bodies that were lost and are stored now.
+func (s *Store) found(ids []format.ID, raws []format.Raw) error {
+	if empty, err := isEmpty(filepath.Join(s.root, AbsentDir)); empty || err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if complete, err := soundPacked(raws[i]); !complete || err != nil {
+			continue
+		}
+		if _, gone, err := s.gone(id); err != nil || !gone {
+			continue
+		}
+		if err := s.fs.Remove(s.AbsentPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("cannot store object %v: %w", id, err)
+		}
+		if err := s.fs.SyncDir(filepath.Dir(s.AbsentPath(id))); err != nil {
+			return fmt.Errorf("cannot store object %v: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// store writes objects that a gate has admitted.
+func (s *Store) store(ids []format.ID, unique []format.Raw) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := s.writePack(func(w *packWriter) error {
+		for i, id := range ids {
+			if err := w.add(id, unique[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, Fast)
+	return err
+}
+
+// ErrNotFound is wrapped by the error for an object that is in no place of the store.
+var ErrNotFound = errors.New("object not found")
+
+// CorruptError says that what is stored for an id is not what the id names. ID is zero where a
+// whole file is meant.
+type CorruptError struct {
+	ID   format.ID
+	Path string // the file it was read from
+	Why  string
+}
+
+func (e *CorruptError) Error() string {
+	if e.ID.IsZero() {
+		return fmt.Sprintf("corrupt: %q: %s", e.Path, e.Why)
+	}
+	return fmt.Sprintf("object %v is corrupt: %q: %s", e.ID, e.Path, e.Why)
+}
+
+// GoneError says that the object's body was forgotten: a record in absent/ says so. Get returns
+// the header with it; Put returns it for an object that would bring the body back.
+type GoneError struct {
+	ID     format.ID
+	Reason string // as the record has it
+}
+
+func (e *GoneError) Error() string {
+	return fmt.Sprintf("object %v is gone: %s", e.ID, e.Reason)
+}
+
+// IsGone reports whether an error is a *GoneError.
+func IsGone(err error) bool { return errors.As(err, new(*GoneError)) }
+
+// notFile makes damage of what the file system says of a name that something else than a file has.
+func notFile(path string, err error) error {
+	if errors.Is(err, durable.ErrNotFile) {
+		return &CorruptError{Path: path, Why: "is not a regular file"}
+	}
+	return err
+}
+
+// vanished reports whether a file went away, or was closed, while it was looked at: the packs have
+// to be listed again.
+func vanished(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrClosed)
 }

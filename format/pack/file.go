@@ -1,11 +1,19 @@
+// Package pack is the form of a pack and of its index: many objects in one file. What
+// follows from the rest is not stored: an object's id, the digest and size of its body, a nonce
+// that the key gives, an id that another object of the block has.
+//
+// Begin with Encode and Decode, which turn objects into the bytes of a block and back.
+// docs/format/pack.md describes the bytes. Compression, files and caches are package objects'.
 package pack
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"strconv"
 	"strings"
@@ -290,3 +298,91 @@ func blocksEnd(b []byte, parity bool) (int, error) {
 	}
 	return at, nil
 }
+
+// Key is the key of a store, from which the nonces of its bodies are derived. The zero value stands
+// for none.
+type Key [32]byte
+
+// IsZero reports whether k stands for no key.
+func (k Key) IsZero() bool { return k == Key{} }
+
+// nonces derives nonces under one key. It is not for several goroutines.
+type nonces struct {
+	mac hash.Hash
+	sum [sha256.Size]byte
+}
+
+func newNonces(k Key) *nonces {
+	if k.IsZero() {
+		return nil
+	}
+	return &nonces{mac: hmac.New(sha256.New, k[:])}
+}
+
+// of returns the nonce of an object by its header up to the body line, which the store derives in
+// the same way: the first bytes of the HMAC-SHA-256 of "nonce", a zero byte, and these lines. The
+// result is good until the next call.
+func (n *nonces) of(lines []byte) []byte {
+	n.mac.Reset()
+	n.mac.Write([]byte("nonce\x00"))
+	n.mac.Write(lines)
+	return n.mac.Sum(n.sum[:0])[:format.NonceLen]
+}
+
+// derives reports whether body begins with the nonce that follows from the lines.
+func (n *nonces) derives(lines, body []byte) bool {
+	return n != nil && len(body) >= format.NonceLen &&
+		bytes.Equal(n.of(lines), body[:format.NonceLen])
+}
+
+// Object is an object of a pack. Body is nil where it has none, and where it is absent.
+type Object struct {
+	ID     format.ID
+	Header []byte
+	Body   []byte
+	Stored bool // its body is in the block; Decode alone sets it
+}
+
+// The kinds of blocks. The objects of a self-contained block follow from the block alone. Those of
+// a block of nodes may name any object in a self-contained block before it by its number, and take
+// that block to read: a node is a list of many ids, and is seldom read without what it lists.
+const (
+	Whole = 'w'
+	Nodes = 'n'
+)
+
+// How the body line of an object is stored.
+const (
+	bodyPlain   = 'p' // the body is in the block
+	bodyDerived = 'd' // so is its text; its nonce follows from the key
+	bodyExtract = 'x' // so is its nonce, and its text from sentences of entries of the block
+	bodyAbsent  = 'a' // digest and size
+)
+
+// Words that stand for more than the beginning of a line.
+const (
+	bodyWord  = "body sha256:" // the last line of the header of an object with a body
+	linesWord = "\n"           // lines as they are
+)
+
+// A block, unpacked, is these parts: the ids that its objects name and that are not in it; the
+// words with which lines begin; the templates, which are the words of the lines of a header; the
+// columns, each a length and as many bytes; the bodies. Of the columns the first five are those
+// below, and each word has one behind them.
+const (
+	colTemplates = iota // of each object: the number of its template
+	colForms            // of each body line: how it is stored
+	// Of each body line: bytes that are stored; where it is absent its size; of an extract its
+	// sentences
+	colSizes
+	colMedia   // of each body line: the media type
+	colDigests // of each absent body: its digest
+	fixedColumns
+)
+
+// Limits that a reader holds to before it trusts a block.
+const (
+	MaxObjects = 1 << 16              // of a block
+	maxWords   = 1 << 12              // of a block, and of templates
+	maxHeaders = 2 * format.MaxHeader // bytes
+)

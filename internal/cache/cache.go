@@ -10,18 +10,25 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
 // Cache is the cache/ directory of one store.
@@ -191,3 +198,187 @@ const (
 	SearchName   = "search"
 	SearchPrefix = "search-"
 )
+
+// ErrForgot says that a file was removed again because it may contain forgotten text.
+var ErrForgot = errors.New("something was forgotten meanwhile")
+
+// Guard keeps forgotten text out of the cache. mark returns a number that changes when something is
+// forgotten. A reader holds no lock and may read text before it is forgotten and store it
+// afterwards; the cache then removes the file again.
+func (c *Cache) Guard(mark func() (int, error)) { c.mark = mark }
+
+// Begin notes the result of mark at the first call. Load calls it. A caller that reads text to be
+// cached must call Begin before it reads.
+func (c *Cache) Begin() {
+	if c.mark == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.begun {
+		c.seen, c.failed = c.mark()
+		c.begun = true
+	}
+}
+
+// Renew makes the next Begin call mark again. It is for a caller that has just forgotten something
+// and keeps no forgotten text.
+func (c *Cache) Renew() {
+	c.mu.Lock()
+	c.begun = false
+	c.mu.Unlock()
+}
+
+// Leave makes the cache keep nothing that is written from now on: it may be made of a part of what
+// the store has.
+func (c *Cache) Leave() { c.left.Store(true) }
+
+// keep removes a file that was just written if something was forgotten since Begin, or after Leave.
+func (c *Cache) keep(path string) error {
+	if c.left.Load() {
+		return c.fs.RemoveNoSync(path)
+	}
+	if c.mark == nil {
+		return nil
+	}
+	c.Begin()
+	c.mu.Lock()
+	seen, err := c.seen, c.failed
+	c.mu.Unlock()
+	now, markErr := c.mark()
+	// A negative number: something is being forgotten
+	if err == nil && markErr == nil && now == seen && now >= 0 {
+		return nil
+	}
+	return errors.Join(ErrForgot, c.fs.RemoveNoSync(path))
+}
+
+// CursorName is the name of the file that records how far a transcript has been read.
+func CursorName(path string) string { return hookFile("cursor-", path) }
+
+// ImportName is the name of the file that records what an import made of a transcript.
+func ImportName(transcript string) string { return hookFile("import-", transcript) }
+
+// DriftName is the file with the kinds of record that no reader of transcripts knows.
+const DriftName = "drift"
+
+// GivenName is the name of the file with the text that hooks have added to the prompts of a
+// session.
+func GivenName(session string) string { return hookFile("given-", session) }
+
+// HookName is the name of the file that records when the last hook of an agent ran.
+func HookName(agent string) string { return "hook-" + agent }
+
+func hookFile(prefix, name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return prefix + hex.EncodeToString(sum[:12])
+}
+
+// DropHooks removes files of hooks and imports that were not written since a time, because their
+// transcripts are gone or their sessions are over.
+func (c *Cache) DropHooks(since time.Time) {
+	list, err := os.ReadDir(c.dir)
+	if err != nil {
+		return
+	}
+	for _, f := range list {
+		if name := f.Name(); !strings.HasPrefix(name, "cursor-") &&
+			!strings.HasPrefix(name, "given-") && !strings.HasPrefix(name, "import-") {
+			continue
+		}
+		if info, err := f.Info(); err == nil && info.ModTime().Before(since) {
+			_ = c.fs.RemoveNoSync(filepath.Join(c.dir, f.Name())) // the next call tries again
+		}
+	}
+}
+
+// Put replaces a file with a value, in the form that fields describes. Get reads it only under the
+// same version, which changes with the form and with the rules that the value follows.
+func (c *Cache) Put(name string, stamp Stamp, version uint64, fields func(*varint.Code)) error {
+	return c.put(name, stamp, version, varint.Append(nil, fields), nil)
+}
+
+// PutPacked is Put for a long value that is written rarely: it is compressed. While somebody passes
+// by, it writes nothing.
+func (c *Cache) PutPacked(
+	name string, stamp Stamp, version uint64, fields func(*varint.Code),
+) error {
+	if c.passing.Load() > 0 {
+		return nil
+	}
+	z, err := packer(zstd.SpeedFastest, 128<<10)
+	if err != nil {
+		return err
+	}
+	packed := z.EncodeAll(varint.Append(nil, fields), nil)
+	return c.put(name, stamp, version, nil, packed)
+}
+
+func (c *Cache) put(name string, stamp Stamp, version uint64, raw, packed []byte) error {
+	return c.Store(name, stamp, varint.Append(nil, func(f *varint.Code) {
+		varint.Number(f, &version)
+		f.Bytes(&packed)
+		f.Fixed(raw)
+	}))
+}
+
+// PassBy says until done is called that what is read is not about to be read again: it is not kept.
+func (c *Cache) PassBy() (done func()) {
+	c.passing.Add(1)
+	return func() { c.passing.Add(-1) }
+}
+
+// Get sets a value to what Put or PutPacked has stored. ok is false if the file is missing, damaged
+// or of another version; the value is of no use then.
+func (c *Cache) Get(
+	name string, version uint64, fields func(*varint.Code),
+) (stamp Stamp, ok bool) {
+	b, stamp, ok := c.Load(name)
+	if !ok {
+		return stamp, false
+	}
+	var raw, packed []byte
+	err := varint.Decode(b, func(f *varint.Code) {
+		var was uint64
+		varint.Number(f, &was)
+		f.Bytes(&packed)
+		if raw = f.Take(uint64(len(f.Rest))); was != version {
+			f.Fail(errVersion)
+		}
+	})
+	if err == nil && packed != nil {
+		var z *zstd.Decoder
+		if z, err = unpacker(maxCache); err == nil {
+			raw, err = z.DecodeAll(packed, nil)
+		}
+	}
+	return stamp, err == nil && varint.Decode(raw, fields) == nil
+}
+
+var errVersion = errors.New("of another version")
+
+// packer returns what compresses a file: every file has a checksum already.
+func packer(level zstd.EncoderLevel, window int) (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderLevel(level), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
+}
+
+// unpacker returns what undoes packer, up to a number of bytes.
+func unpacker(most uint64) (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(most))
+}
+
+// PutJSON is Put for a value that JSON describes.
+func (c *Cache) PutJSON(name string, stamp Stamp, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return c.Store(name, stamp, b)
+}
+
+// GetJSON sets v to what PutJSON has stored, and reports whether it did.
+func (c *Cache) GetJSON(name string, v any) bool {
+	b, _, ok := c.Load(name)
+	return ok && json.Unmarshal(b, v) == nil
+}

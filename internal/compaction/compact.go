@@ -1,3 +1,6 @@
+// Package compaction runs a compaction: it graduates due messages, asks for summaries and settles
+// the answers of workers (summarize.go), lets branches adopt the forest, and makes a summary again
+// or reverts it (adopt.go).
 package compaction
 
 import (
@@ -7,7 +10,10 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -165,4 +171,119 @@ func (r *Compaction) count(t *Tx) error {
 		}
 	}
 	return nil
+}
+
+// Reader reads compactions. It has no way to write.
+type Reader struct {
+	*history.Reader
+	tokens    Tokens
+	summaries *summaries.Reader
+}
+
+// Writer has the verbs of compactions. Each takes the lock of the store.
+type Writer struct {
+	*Reader
+	*store.Room[*Tx]
+	clusters *clusters.Writer
+}
+
+// Tx is the part of a transaction that compacts. It exists only while the store is locked.
+type Tx struct {
+	*Reader
+	store        *store.Tx
+	clusters     *clusters.Tx
+	conversation *conversation.Tx
+	epochs       *epochs.Tx
+	summaries    *summaries.Tx
+}
+
+// Tokens returns how many tokens a branch renders to at each of some values of it, and what went
+// wrong with each.
+type Tokens func(v *refs.View, session, branch string, values ...format.Value) ([]int, []error)
+
+// New returns the verbs over the rooms below.
+func New(
+	s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer,
+	conversation *conversation.Writer, tokens Tokens,
+) *Writer {
+	r := &Reader{Reader: s.Reader, tokens: tokens, summaries: summaries.Reader}
+	return &Writer{Reader: r, clusters: clusters, Room: store.NewRoom(s, func(t *store.Tx) *Tx {
+		return &Tx{
+			Reader: r, store: t,
+			clusters: clusters.Begin(t), conversation: conversation.Begin(t),
+			epochs: epochs.Begin(t), summaries: summaries.Begin(t),
+		}
+	})}
+}
+
+// maxRevived is how many evicted clusters, the newest, a focus looks at: a rendering chooses among
+// as many.
+const maxRevived = 256
+
+// revive makes those evicted clusters of the sessions live again whose extracts have a term of the
+// focus, so that they get another one. They leave again when the compaction ends.
+func (r *Compaction) revive(ctx context.Context) error {
+	if r.o.Focus == "" || r.o.Summarizer != nil || r.Forest != history.MainForest {
+		return nil
+	}
+	nodes, err := r.evictedOnFocus()
+	if err != nil || len(nodes) == 0 {
+		return err
+	}
+	return r.Locked(ctx, func(t *Tx) error {
+		for _, node := range nodes {
+			at, err := t.clusters.Lookup().AnyCluster(node)
+			if err != nil || at.Live != nil {
+				continue // it has changed since
+			}
+			if err := t.bare(&at); err != nil {
+				return err
+			}
+		}
+		if len(t.store.Decided(r.Forest)) == 0 {
+			return nil
+		}
+		return t.store.Commit(&format.Operation{Verb: refs.VerbCompact})
+	})
+}
+
+// evictedOnFocus returns the nodes of the clusters to revive.
+func (r *Compaction) evictedOnFocus() (nodes []format.ID, err error) {
+	view, err := r.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	st, err := r.TakeForest(view, r.Forest)
+	if err != nil {
+		return nil, err
+	}
+	defer r.GiveForest(view, r.Forest, st)
+	newest, _, err := st.NewestEvicted(maxRevived)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range newest {
+		stone, _, err := r.clusters.Tombstone(e.Tombstone)
+		if err != nil {
+			return nil, err
+		}
+		list, _, err := r.summaries.ReadExtract(stone.Summary)
+		if err != nil {
+			if err = history.ButGone(err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if !summarize.Touches(list, r.o.Focus) {
+			continue
+		}
+		header, err := r.Header(list[0].Entry)
+		if err != nil {
+			return nil, err
+		}
+		if r.owners.FocusOf[header.Session] {
+			nodes = append(nodes, stone.Node)
+		}
+	}
+	return nodes, nil
 }

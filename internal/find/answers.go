@@ -3,16 +3,22 @@ package find
 import (
 	"cmp"
 	"errors"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+	"unicode"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/prose"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/sessions"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -266,4 +272,229 @@ func (a *Answer) see(clues *search.Clues, root brief.Root) {
 			list[i] = harmless(list[i])
 		}
 	}
+}
+
+// Objection is what was said after an answer of a model against it. The zero Objection is none.
+type Objection struct {
+	By         format.ID // the message
+	Overturned bool      // the model takes the answer back; else the user doubts it
+}
+
+// Verb says what the message does to the answer.
+func (o Objection) Verb() string {
+	if o.Overturned {
+		return "overturned"
+	}
+	return "doubted"
+}
+
+// markObjections says of each hit that is the answer of a turn whether the next turn begins with an
+// objection to it.
+func (s *Reader) markObjections(view *refs.View, q SearchQuery, hits []Hit) error {
+	mayBe := func(h Hit) bool {
+		return h.Cluster == nil && h.Shown != nil && isAnswer(h.Shown.Entry)
+	}
+	if !slices.ContainsFunc(hits, mayBe) {
+		return nil
+	}
+	return s.withIndex(view, q, func(sources []search.Source) error {
+		for i := range hits {
+			h := &hits[i]
+			if !mayBe(*h) {
+				continue
+			}
+			var err error
+			if h.Objection, err = s.objection(sources, h); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// isAnswer reports whether an entry may be the last one of a turn: words of a model without a call.
+func isAnswer(e *format.Entry) bool {
+	return e.Kind == format.KindMessage && e.Role == transcript.RoleModel && len(e.Calls) == 0
+}
+
+// maxReply is how many messages after an answer the reply to it is looked for.
+const maxReply = 12
+
+// objection returns the objection to a hit: of the next prompt, or of the model's first words after
+// that.
+func (s *Reader) objection(sources []search.Source, h *Hit) (o Objection, err error) {
+	list, err := search.After(sources, h.Session, h.Shown.Entry.Seq, maxReply)
+	asked := false
+	for i := 0; i < len(list) && err == nil; i++ {
+		d := &list[i]
+		if d.Rewound != h.Rewound {
+			continue
+		}
+		e, fault := s.Header(d.ID)
+		switch {
+		case fault != nil:
+			return o, fault
+		case e.Kind != format.KindMessage:
+		case e.Role == transcript.RoleUser && !asked:
+			asked = true
+			err = s.objects(&o, d, prose.Doubts)
+		case e.Role == transcript.RoleModel:
+			if asked {
+				err = s.objects(&o, d, prose.Concedes)
+			}
+			return o, err // without a prompt the turn went on
+		}
+	}
+	return o, err
+}
+
+// objects sets the objection to a message if one of its sentences objects.
+func (s *Reader) objects(o *Objection, d *search.Document, is func(sentence string) bool) error {
+	shown, err := s.Version(d.ID, d.Version)
+	if err != nil || shown.Gone != "" {
+		return err
+	}
+	var facts digest.Digester
+	facts.Add([]digest.Message{summaries.DigestMessage(shown)})
+	for _, f := range facts.Facts() {
+		switch f.Kind {
+		case digest.Prompt, digest.Answer, digest.Said:
+			if is(f.Text) {
+				*o = Objection{d.ID, shown.Entry.Role == transcript.RoleModel}
+			}
+		}
+	}
+	return nil
+}
+
+// Saying is something that somebody told to heed: a note, a rule, a decision, or what the user said
+// to a call that was refused.
+type Saying struct {
+	What  string // whose words they are, and of what kind
+	Text  string
+	Entry format.ID
+	Time  time.Time
+}
+
+// FileQuery says what AboutFile looks for.
+type FileQuery struct {
+	Path    string // of the file, absolute or from the project
+	Session string // that asks: what its context still has is left out
+	Given   func(id format.ID) bool
+	Limit   int
+}
+
+// AboutFile returns what somebody told to heed of a file, by its name or that of a directory that
+// it is in: the newest first, at most q.Limit. Notes that a newer one supersedes are left out.
+func (s *Reader) AboutFile(view *refs.View, q FileQuery) ([]Saying, error) {
+	project := brief.NewRoot("", filepath.Dir(filepath.Dir(s.Dir)))
+	file := fileNamed(project.Name(filepath.ToSlash(q.Path)))
+	seqs, tellers, err := s.tellers(view, search.NamesOf(file.names()...), q.Session,
+		func(known search.Sight) bool { return known.N > 0 })
+	if err != nil || len(tellers) == 0 {
+		return nil, err
+	}
+	known, err := s.contextOf(view, q.Session)
+	if err != nil {
+		return nil, err
+	}
+	var list []Saying
+	notes := false
+	for _, name := range tellers {
+		err := s.turnsWith(view, name, seqs[name], func(t *sessions.Turn, root brief.Root) error {
+			for i := range t.Facts {
+				f, what := file.toldIn(t.Facts, i)
+				if what == "" || known.has(name, f) || q.Given(f.Entry) {
+					continue
+				}
+				e, err := s.Header(f.Entry)
+				if err != nil {
+					return err
+				}
+				notes = notes || f.IsNote()
+				list = append(list,
+					Saying{what, harmless(root.Shorten(f.Text)), f.Entry, e.Time})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if notes {
+		newer, err := s.newerNotes(view, SearchQuery{})
+		if err != nil {
+			return nil, err
+		}
+		list = slices.DeleteFunc(list,
+			func(o Saying) bool { return !newer[o.Entry.String()].IsZero() })
+	}
+	slices.SortStableFunc(list, func(a, b Saying) int { return b.Time.Compare(a.Time) })
+	return list[:min(len(list), q.Limit)], nil
+}
+
+// fileName is the path of a file from the root of its project, with slashes.
+type fileName string
+
+func fileNamed(p string) fileName { return fileName(strings.TrimPrefix(path.Clean(p), "./")) }
+
+// names returns the names by which people know the file: its own, and those of the directories that
+// it is in, but not of those that are one word.
+func (f fileName) names() []string {
+	list := []string{path.Base(string(f))}
+	for dir := path.Dir(string(f)); strings.Contains(strings.Trim(dir, "/"), "/"); {
+		list = append(list, dir)
+		dir = path.Dir(dir)
+	}
+	return list
+}
+
+// in reports whether a text names the file, or a directory that it is in.
+func (f fileName) in(text string) bool {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(`/\._-+@`, r)
+	}) {
+		word = strings.Trim(strings.ReplaceAll(word, `\`, "/"), "./-")
+		own := "/" + strings.TrimLeft(string(f), "./")
+		switch {
+		case word == "":
+		case strings.HasSuffix(own, "/"+word), strings.HasSuffix("/"+word, own),
+			strings.Contains(word, "/") && strings.Contains(own, "/"+word+"/"):
+			return true
+		}
+	}
+	return false
+}
+
+// maxTaken is how many facts after a refusal the user's words to it are looked for.
+const maxTaken = 4
+
+// toldIn returns what somebody told to heed of the file in a fact, or in the words that go with it,
+// and whose words these are; "" for nothing. The facts are a part of those of their branch.
+func (f fileName) toldIn(facts []digest.Fact, at int) (fact *digest.Fact, whose string) {
+	fact = &facts[at]
+	if !f.in(fact.Text) {
+		return nil, ""
+	}
+	switch fact.Kind {
+	case digest.Told:
+		return fact, "the user noted, " + fact.Key + ","
+	case digest.Noted:
+		return fact, "the agent noted, " + fact.Key + ","
+	case digest.Prompt:
+		if prose.IsRule(fact.Text) {
+			return fact, "the user said"
+		}
+	case digest.Decision:
+		if !strings.HasPrefix(fact.Text, digest.Refused) {
+			return fact, "the user decided"
+		}
+		// The words may be in a message of their own, which begins the next turn.
+		for i := at + 1; i < min(at+maxTaken, cap(facts)); i++ {
+			if next := &facts[:i+1][i]; next.Kind == digest.Prompt && next.Seq <= fact.Seq+1 {
+				return next, "the user refused an edit and said"
+			}
+		}
+	}
+	return nil, ""
 }

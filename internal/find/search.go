@@ -1,9 +1,13 @@
 package find
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -220,4 +224,255 @@ func (s *Reader) entryHits(
 		})
 	}
 	return hits, nil
+}
+
+// onlyBranch returns sources that hide what other branches of the session have and the branch of
+// the query has not.
+func (s *Reader) onlyBranch(
+	view *refs.View, q SearchQuery, sources []search.Source,
+) ([]search.Source, error) {
+	out, err := s.notOnBranch(view, q.Session, q.Branch)
+	if err != nil || len(out) == 0 {
+		return sources, err
+	}
+	sources = slices.Clone(sources)
+	for i := range sources {
+		src := &sources[i]
+		src.Hidden = maps.Clone(src.Hidden)
+		for _, f := range out {
+			docs, err := src.Find(q.Session, f.seq, f.id)
+			if err != nil {
+				return nil, err
+			}
+			for _, doc := range docs {
+				if _, hidden := src.Hidden[doc]; !hidden {
+					src.Hidden[doc] = false
+				}
+			}
+		}
+	}
+	return sources, nil
+}
+
+// notOnBranch returns what other branches of a session have and this one has not. It reads the
+// entries in which the branches differ; it reads all entries only if branches were merged.
+func (s *Reader) notOnBranch(view *refs.View, session, branch string) ([]searchDoc, error) {
+	tip, err := history.Tip(view, session, branch)
+	if err != nil {
+		return nil, err
+	}
+	var out []searchDoc
+	for _, name := range view.Names("sessions/" + session + "/") {
+		if name == history.RefName(session, branch) {
+			continue
+		}
+		other := view.Get(name).ID
+		base, err := s.MergeBase(tip.ID, other)
+		if err != nil {
+			return nil, err
+		}
+		theirs, err := s.collectRange(historyRange{other, base})
+		if err != nil {
+			return nil, err
+		}
+		ours, err := s.collectRange(historyRange{tip.ID, base})
+		if err != nil {
+			return nil, err
+		}
+		if theirs.joins || ours.joins {
+			return s.notReached(view, session, tip.ID)
+		}
+		out = append(out, theirs.list[:theirs.standing]...)
+	}
+	return out, nil
+}
+
+// notReached is notOnBranch for any shape of history.
+func (s *Reader) notReached(view *refs.View, session string, tip format.ID) ([]searchDoc, error) {
+	on := map[format.ID]bool{}
+	if err := s.Reach(on, tip); err != nil {
+		return nil, err
+	}
+	all, err := s.sessionDocs(view, session)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(f searchDoc) bool { return on[f.id] || f.rewound }), nil
+}
+
+// branchNames finds the branches of entries. It compares two branches only once.
+type branchNames struct {
+	s    *Reader
+	view *refs.View
+	only string                        // the branch of all entries; "" if it is to be found
+	out  map[string]map[format.ID]bool // by branch: the entries that only other branches have
+}
+
+func (s *Reader) newBranchNames(view *refs.View, only string) *branchNames {
+	return &branchNames{s: s, view: view, only: only, out: map[string]map[format.ID]bool{}}
+}
+
+// of returns the branch of a session that has an entry: main if it has it, else the first by name;
+// "" for a rewound entry.
+func (n *branchNames) of(session string, id format.ID, rewound bool) (string, error) {
+	if n.only != "" || rewound {
+		return n.only, nil
+	}
+	branches := history.BranchesIn(n.view, session)
+	if i := slices.Index(branches, history.MainBranch); i > 0 {
+		branches = slices.Insert(slices.Delete(branches, i, i+1), 0, history.MainBranch)
+	}
+	for _, branch := range branches {
+		if len(branches) == 1 {
+			return branch, nil
+		}
+		name := history.RefName(session, branch)
+		if n.out[name] == nil {
+			list, err := n.s.notOnBranch(n.view, session, branch)
+			if err != nil {
+				return "", err
+			}
+			n.out[name] = map[format.ID]bool{}
+			for _, f := range list {
+				n.out[name][f.id] = true
+			}
+		}
+		if !n.out[name][id] {
+			return branch, nil
+		}
+	}
+	return "", nil
+}
+
+// branchTips are the tips of branches, by session and by branch. A session that is there has one.
+type branchTips map[string]map[string]format.ID
+
+// branchTipsIn returns the tips of the branches whose refs start with prefix.
+func branchTipsIn(view *refs.View, prefix string) branchTips {
+	list := branchTips{}
+	for _, ref := range view.Names(prefix) {
+		if session, branch, ok := history.BranchOfRef(ref); ok {
+			list.set(session, branch, view.Get(ref).ID)
+		}
+	}
+	return list
+}
+
+func (t branchTips) set(session, branch string, tip format.ID) {
+	if t[session] == nil {
+		t[session] = map[string]format.ID{}
+	}
+	t[session][branch] = tip
+}
+
+// put replaces the branches of a session; none remove it.
+func (t branchTips) put(session string, branches map[string]format.ID) {
+	if len(branches) == 0 {
+		delete(t, session)
+		return
+	}
+	t[session] = branches
+}
+
+// pattern finds itself in a text: a regular expression, or the parts of words.
+type pattern interface{ FindStringIndex(string) []int }
+
+// searchPatterns is Search for patterns: first the hits of the first pattern, then those of the
+// next one, each newest first. It reads texts from the newest on until the first pattern has enough
+// hits.
+func (s *Reader) searchPatterns(
+	view *refs.View, q SearchQuery, patterns ...pattern,
+) ([]Hit, error) {
+	list, err := s.documents(view, q)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(list, func(a, b search.Document) int {
+		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.Seq, a.Seq),
+			bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	copies := map[uint64]int{}
+	for _, d := range list {
+		copies[d.Print]++
+	}
+	names := s.newBranchNames(view, q.Branch)
+	found := make([]patternHits, len(patterns))
+	for _, d := range list {
+		if len(found[0].hits) == q.Limit {
+			break
+		}
+		if !slices.ContainsFunc(found,
+			func(p patternHits) bool { return !p.printed[d.Print] && len(p.hits) < q.Limit }) {
+			continue
+		}
+		shown, ok, err := s.documentText(d, q.Reader)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			at := patterns[i].FindStringIndex(shown.Text)
+			if !ok || at == nil || found[i].printed[d.Print] || len(found[i].hits) == q.Limit {
+				continue
+			}
+			h := Hit{ID: d.ID, Score: 1, Session: d.Session, Shown: shown, Text: shown.Text,
+				Rewound: d.Rewound, find: patternFinder{patterns[i]}}
+			h.Excerpt = search.Passage(shown.Text, at[0], at[1], excerptLen)
+			if h.Branch, err = names.of(d.Session, d.ID, d.Rewound); err != nil {
+				return nil, err
+			}
+			if d.Print != 0 {
+				h.Copies = copies[d.Print] - 1
+			}
+			found[i].add(h, d.Print)
+		}
+	}
+	hits := found[0].hits
+	for _, p := range found[1:] {
+		for _, h := range p.hits {
+			known := slices.ContainsFunc(hits, func(o Hit) bool { return o.ID == h.ID })
+			if !known && len(hits) < q.Limit {
+				hits = append(hits, h)
+			}
+		}
+	}
+	return hits, nil
+}
+
+// patternHits are the hits of a pattern.
+type patternHits struct {
+	hits    []Hit
+	printed map[uint64]bool // fingerprints of texts with a hit; never 0, which is no fingerprint
+}
+
+func (p *patternHits) add(h Hit, print uint64) {
+	p.hits = append(p.hits, h)
+	if p.printed == nil {
+		p.printed = map[uint64]bool{}
+	}
+	if print != 0 {
+		p.printed[print] = true
+	}
+}
+
+// documents returns the documents that q selects, by session and in the order of the history.
+func (s *Reader) documents(view *refs.View, q SearchQuery) (list []search.Document, err error) {
+	if err := q.check(view); err != nil {
+		return nil, err
+	}
+	err = s.withIndex(view, q, func(sources []search.Source) error {
+		list, err = search.Each(sources, q.options())
+		return err
+	})
+	return list, err
+}
+
+// documentText reads a document. ok is false if it was forgotten after it was indexed, or if the
+// reader may not see it.
+func (s *Reader) documentText(
+	d search.Document, r *clusters.Viewer,
+) (shown *history.Shown, ok bool, err error) {
+	if shown, err = s.Version(d.ID, d.Version); err != nil {
+		return nil, false, err
+	}
+	return shown, shown.Gone == "" && (r == nil || r.Sees(d.ID, shown.Entry)), nil
 }

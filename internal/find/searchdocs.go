@@ -1,12 +1,18 @@
 package find
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -182,4 +188,198 @@ func (s *Reader) indexDoc(session string, f searchDoc) (doc search.Doc, ok bool,
 		Author: e.Author, Note: e.Kind == format.KindNote || e.Kind == format.KindReplace,
 		Kept: kept, Calls: len(e.Calls) > 0, Time: e.Time, Text: shown.Text,
 	}, true, nil
+}
+
+// supersededLoss is by how much a note counts less than others once a newer one supersedes it.
+const supersededLoss = 3
+
+// markSuperseded says of each hit that is a note which newer note supersedes it: that one comes
+// before it.
+func (s *Reader) markSuperseded(view *refs.View, q SearchQuery, hits []Hit) ([]Hit, error) {
+	isNote := func(h Hit) bool { _, ok := sessions.NoteOf(h.Shown); return ok }
+	if !slices.ContainsFunc(hits, isNote) {
+		return hits, nil
+	}
+	newer, err := s.newerNotes(view, q)
+	if err != nil {
+		return nil, err
+	}
+	for i := range hits {
+		id, ok := newer[hits[i].ID.String()]
+		if e := hits[i].Shown.Entry; !ok && e != nil && e.Source != nil { // its id in another store
+			id, ok = newer[e.Source.Message]
+		}
+		if ok {
+			hits[i].SupersededBy = id
+			hits[i].Score /= supersededLoss
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits, nil
+}
+
+// newerNotes returns the notes that supersede others, by the ids of those.
+func (s *Reader) newerNotes(view *refs.View, q SearchQuery) (map[string]format.ID, error) {
+	var all []search.Document
+	err := s.withIndex(view, q, func(sources []search.Source) (err error) {
+		all, err = search.Each(sources, search.Options{Kept: true})
+		return err
+	})
+	newer := map[string]format.ID{}
+	for _, d := range all {
+		shown, err := s.Version(d.ID, d.Version)
+		if err != nil {
+			return nil, err
+		}
+		if n, ok := sessions.NoteOf(shown); ok && n.Supersedes != "" {
+			newer[n.Supersedes] = d.ID
+		}
+	}
+	return newer, err
+}
+
+// clusterDepth is the number of best entries whose clusters are considered.
+const clusterDepth = 64
+
+// clusterDecay is the factor between the weights of the members of a cluster, best first. The score
+// of a cluster is the weighted sum of the scores of its members, so several good members are better
+// than one, and no number of poor ones replaces a good one.
+const clusterDecay = 0.5
+
+// clusterTextTokens is the largest number of tokens of the text of a cluster.
+const clusterTextTokens = 100
+
+// clusterHits returns at most most clusters of the ranked entries, best first.
+func (s *Reader) clusterHits(
+	view *refs.View, parsed *search.Query, ranked []rankedHit, most int,
+) ([]Hit, error) {
+	st, err := s.Forest(view)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[format.ID]bool{}
+	for _, r := range ranked {
+		ids[r.ID] = true
+	}
+	places, err := st.Find(ids)
+	if err != nil {
+		return nil, err
+	}
+	scores, sessions := map[uint64]float64{}, map[uint64]string{}
+	weight := map[uint64]float64{}
+	var order []uint64
+	for _, r := range ranked {
+		p, ok := places[r.ID]
+		if !ok {
+			continue
+		}
+		if weight[p.Cluster] == 0 {
+			weight[p.Cluster], sessions[p.Cluster] = 1, r.Session
+			order = append(order, p.Cluster)
+		}
+		scores[p.Cluster] += float64(r.Score * weight[p.Cluster])
+		weight[p.Cluster] = float64(weight[p.Cluster] * clusterDecay)
+	}
+	slices.SortStableFunc(order, func(a, b uint64) int { return cmp.Compare(scores[b], scores[a]) })
+	order = order[:min(len(order), most)]
+	all, err := s.Clusters(view)
+	if err != nil {
+		return nil, err
+	}
+	var hits []Hit
+	for _, number := range order {
+		i := slices.IndexFunc(all, func(c clusters.ClusterInfo) bool { return c.Number == number })
+		if i < 0 {
+			continue
+		}
+		c := all[i]
+		text := c.Line
+		if c.Tombstone.IsZero() {
+			if text, _, err = s.CoversText(c.Covers, clusterTextTokens); err != nil {
+				return nil, err
+			}
+		}
+		hits = append(hits,
+			Hit{ID: c.ID, Score: scores[number], Session: sessions[number], Cluster: &c,
+				Text: strings.TrimSpace(text), Excerpt: parsed.Excerpt(text, excerptLen)})
+	}
+	return hits, nil
+}
+
+// visibleTo leaves out clusters with a member that the reader may not see, because their summaries
+// may contain its words.
+func (s *Reader) visibleTo(view *refs.View, r *clusters.Viewer, clusters []Hit) ([]Hit, error) {
+	var list []Hit
+	for _, h := range clusters {
+		sees := true
+		err := s.clusters.Members(view, h.ID, func(id format.ID) error {
+			e, err := s.Header(id)
+			sees = sees && err == nil && r.Sees(id, e)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if sees {
+			list = append(list, h)
+		}
+	}
+	return list, nil
+}
+
+// SessionHit is a session that SearchSessions found.
+type SessionHit struct {
+	Score   float64 // from 0 to 1
+	Matches int     // how many of its messages have a word of the query
+	Best    Hit     // its best message; its Session is the session
+}
+
+// SearchSessions returns the sessions that answer a query best, best first. The score of a session
+// depends on its best message and on all its messages, relative to its length. q.Limit is the
+// largest number of sessions. It rejects a query with Reader, Pattern or Clusters; otherwise it
+// fails as Search does.
+func (s *Reader) SearchSessions(view *refs.View, q SearchQuery) ([]SessionHit, error) {
+	if q.Reader != nil || q.Pattern != nil || q.Clusters {
+		return nil, fmt.Errorf("%w: sessions are searched by words", history.ErrInput)
+	}
+	parsed, err := q.parse()
+	if err != nil {
+		return nil, err
+	}
+	if err := q.check(view); err != nil {
+		return nil, err
+	}
+	o := q.options()
+	if parsed.HasPhrases() {
+		all := q
+		all.Limit = math.MaxInt32 / 2 // all
+		ranked, err := s.rank(view, parsed, all)
+		if err != nil {
+			return nil, err
+		}
+		o.Only = map[format.ID]bool{}
+		for _, h := range ranked {
+			o.Only[h.ID] = true
+		}
+	}
+	var found []search.SessionHit
+	err = s.withIndex(view, q, func(sources []search.Source) error {
+		found, err = search.RankSessions(sources, parsed, o)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var hits []SessionHit
+	for _, f := range found {
+		best, err := s.entryHits(view, parsed, []rankedHit{{Hit: f.Best}},
+			SearchQuery{Branch: q.Branch, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(best) > 0 { // else it was forgotten after the ranking
+			hits = append(hits, SessionHit{Score: f.Score, Matches: f.Matches, Best: best[0]})
+		}
+	}
+	return hits, nil
 }

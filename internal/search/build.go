@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/terms"
@@ -420,4 +421,17 @@ func (s *writer) put(b []byte) {
 		_, s.err = s.w.Write(b)
 	}
 	s.at += uint64(len(b))
+}
+
+// madeOnce is a map that is made when it is first asked for, because most commands do not search. A
+// variable with a sync.OnceValue would be made at the start of every program.
+type madeOnce[K comparable] struct {
+	make func() map[K]string
+	once sync.Once
+	made map[K]string
+}
+
+func (m *madeOnce[K]) get() map[K]string {
+	m.once.Do(func() { m.made = m.make() })
+	return m.made
 }

@@ -1,9 +1,12 @@
 package search
 
 import (
+	_ "embed"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -196,4 +199,189 @@ func WordsGain(m Match, words int) float64 {
 		return 1
 	}
 	return 1 + float64(phraseGain*float64(min(words, phraseFull)))/phraseFull
+}
+
+// alikeWords has a line for each group of words that developers use for one thing, or for things
+// that belong together. A word may be in several groups.
+//
+//go:embed alike.txt
+var alikeWords string
+
+const (
+	// A query of fewer telling words looks for these words, and for no others.
+	alikeFrom = 3
+	// The weight of an alike word, as a share of that of the query's own. Of .1 to .4 it was best for
+	// 85 questions about 29 sessions in other words than the text's (docs/compaction.md).
+	alikeWeight = 0.2
+)
+
+// Widen adds the terms of words that are alike to those of a question in somebody's own words: who
+// comes back after a month remembers what was done, and not how it was said. It does nothing for a
+// query of a few words. A document that has only alike words is found, but counts little.
+func (q *Query) Widen() {
+	telling := map[uint64]float64{}
+	added := map[uint64]bool{}
+	for _, t := range q.terms {
+		added[t.term] = true
+		if !isCommon(t.word) && !asks(t.word) {
+			telling[t.term] = t.weight
+		}
+	}
+	if len(telling) < alikeFrom {
+		return
+	}
+	for _, group := range alikeGroups() {
+		weight := 0.0
+		for _, t := range group {
+			weight = max(weight, telling[t.term])
+		}
+		for _, t := range group {
+			if weight > 0 && !added[t.term] && len(q.terms) < maxQueryTerms {
+				added[t.term] = true
+				t.weight = float64(weight * alikeWeight)
+				q.terms = append(q.terms, t)
+				q.alike++
+			}
+		}
+	}
+}
+
+// alike has the groups of alikeWords once they are asked for.
+var alike struct {
+	sync.Once
+	groups [][]queryTerm
+}
+
+func alikeGroups() [][]queryTerm {
+	alike.Do(func() {
+		scanner := new(terms.Scanner)
+		for line := range strings.Lines(alikeWords) {
+			var group []queryTerm
+			scan(scanner, line, func(t terms.Token, _ string) {
+				group = append(group, queryTerm{term: t.Term, word: line[t.Start:t.End]})
+			})
+			alike.groups = append(alike.groups, group)
+		}
+	})
+	return alike.groups
+}
+
+// WordPatterns returns two patterns for the words of a text, in their order and in any case, with
+// any characters except letters and numbers between them. whole matches a text that consists of
+// these words; within matches a text that contains them. Both are nil if the text has no words. If
+// the text has more than maxQueryTerms words, both patterns are within for the first words.
+func WordPatterns(text string) (whole, within *regexp.Regexp) {
+	words := strings.FieldsFunc(cutText(text),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	if len(words) == 0 {
+		return nil, nil
+	}
+	cut := len(words) > maxQueryTerms
+	words = words[:min(len(words), maxQueryTerms)]
+	const between = `[^\pL\pN]+`
+	for i, w := range words {
+		words[i] = regexp.QuoteMeta(w)
+	}
+	list := strings.Join(words, between)
+	const ends = `[^\pL\pN]*`
+	within = regexp.MustCompile(`(?i)(?:\A|[^\pL\pN])` + list + `(?:[^\pL\pN]|\z)`)
+	if cut {
+		return within, within
+	}
+	return regexp.MustCompile(`(?i)\A` + ends + list + ends + `\z`), within
+}
+
+// wordsOf returns the words of text in the form in which phrases compare them: runs of letters and
+// digits, without accents, in lower case.
+func wordsOf(text string) []string { return strings.FieldsFunc(lowered(text), notInName) }
+
+// lowered returns text without accents and in lower case.
+func lowered(text string) string { return strings.ToLower(Fold(text)) }
+
+// phrase is a sequence of words.
+type phrase []string
+
+// in reports whether a lowered text has the words of the phrase one after the other, with anything
+// except words between them.
+func (p phrase) in(text string) bool {
+	if len(p) == 0 {
+		return false
+	}
+	w := wordScanner{text: text}
+	// The phrase may begin at any of the last len(p) words. begun holds, for each beginning, the
+	// number of words that match so far.
+	var begun []int
+	for word, ok := w.next(); ok; word, ok = w.next() {
+		kept := begun[:0]
+		for _, at := range append(begun, 0) {
+			if p[at] != word && !(isUnspaced(p[at]) && strings.Contains(word, p[at])) {
+				continue
+			}
+			if at+1 < len(p) {
+				kept = append(kept, at+1)
+				continue
+			}
+			return true
+		}
+		begun = kept
+	}
+	return false
+}
+
+// isUnspaced reports whether a word is of a script whose words stand without spaces between, or
+// have endings: it may be a part of what stands between two spaces.
+func isUnspaced(word string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	return r >= 0x2E80 || unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// wordScanner yields the words of a lowered text.
+type wordScanner struct{ text string }
+
+func (w *wordScanner) next() (string, bool) {
+	i := strings.IndexFunc(w.text, func(r rune) bool { return !notInName(r) })
+	if i < 0 {
+		return "", false
+	}
+	w.text = w.text[i:]
+	n := strings.IndexFunc(w.text, notInName)
+	if n < 0 {
+		n = len(w.text)
+	}
+	word := w.text[:n]
+	w.text = w.text[n:]
+	return word, true
+}
+
+// quoted returns the parts of a query in straight or typographic double quotes. It ignores a
+// quotation mark inside a word and one without a second.
+func quoted(text string) []string {
+	var list []string
+	begin := -1
+	prev := ' '
+	for i, r := range text {
+		size := utf8.RuneLen(r)
+		switch {
+		case r != '"' && r != '“' && r != '”' && r != '„':
+		case begin < 0 && !inWord(prev):
+			begin = i + size
+		case begin >= 0 && i > begin:
+			list = append(list, text[begin:i])
+			begin = -1
+		}
+		prev = r
+	}
+	return list
+}
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// Quotes reports whether text is longer than other and contains all words of other, one after the
+// other, and these are at least least words.
+func Quotes(text, other string, least int) bool {
+	if len(text) <= len(other) {
+		return false
+	}
+	p := phrase(wordsOf(other))
+	return len(p) >= least && p.in(lowered(text))
 }

@@ -2,8 +2,11 @@ package search
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -244,3 +247,237 @@ func (r *ranking) compareIDs(a, b *item) int {
 }
 
 func (r *ranking) valuesOf(it *item) []value { return r.values[it.from:][:it.values] }
+
+// found is a document that may be among the best.
+type found struct {
+	item
+	at    int     // its place among the items
+	score float64 // see scoreOf
+	own   float64 // the part of its own terms in the score; of one with every term
+	print uint64  // of its words; see printOf
+}
+
+// byScore orders documents: the higher score comes first, then the higher seq.
+func byScore(a, b *found) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.seq, a.seq))
+}
+
+// byLikeness orders documents that have every term of the query: first those that equal the query,
+// then those with the most of the terms, then the higher seq.
+func byLikeness(a, b *found) int {
+	return cmp.Or(compareBool(b.equal, a.equal), cmp.Compare(b.own, a.own),
+		cmp.Compare(b.seq, a.seq))
+}
+
+// sortFound sorts documents by an order, and those of the same place in it by their places.
+func sortFound(list []*found, order func(a, b *found) int) {
+	slices.SortFunc(list, func(a, b *found) int {
+		return cmp.Or(order(a, b), cmp.Compare(a.at, b.at))
+	})
+}
+
+// best returns the hits: the best documents that the options admit, and after them, if
+// Options.Whole asks for it, more documents that may contain the query word for word.
+func (r *ranking) best() ([]Hit, error) {
+	all := make([]found, len(r.items))
+	ranked := make([]*found, len(all))
+	for i := range all {
+		all[i] = found{item: r.items[i], at: i, score: r.scoreOf(i)}
+		ranked[i] = &all[i]
+	}
+	sortFound(ranked, byScore)
+	known := map[uint64]bool{}
+	list, err := r.distinct(ranked, byScore, r.o.Limit, known)
+	if err != nil {
+		return nil, err
+	}
+	hits := len(list)
+	if r.o.Whole > 0 {
+		whole, err := r.whole(all)
+		if err != nil {
+			return nil, err
+		}
+		more, err := r.distinct(whole, byLikeness, r.o.Whole, known)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	return r.withCopies(list, hits)
+}
+
+// distinct returns the first documents that the options admit, as many as most says at the most. Of
+// those with the same print, except 0, only the first one counts, and none whose print is known.
+// ranked is in an order; of the same place in it the smaller id comes first.
+func (r *ranking) distinct(
+	ranked []*found, order func(a, b *found) int, most int, known map[uint64]bool,
+) (list []*found, err error) {
+	for n := 0; len(ranked) > 0; ranked = ranked[n:] {
+		for n = 1; n < len(ranked) && order(ranked[0], ranked[n]) == 0; {
+			n++
+		}
+		slices.SortFunc(ranked[:n], func(a, b *found) int { return r.compareIDs(&a.item, &b.item) })
+		for _, f := range ranked[:n] {
+			if len(list) == most {
+				return list, r.failed
+			}
+			if ok, err := r.passes(&f.item); err != nil {
+				return nil, err
+			} else if !ok {
+				continue
+			}
+			if err := r.setPrint(f); err != nil {
+				return nil, err
+			}
+			if !known[f.print] {
+				known[f.print] = f.print != 0
+				list = append(list, f)
+			}
+		}
+	}
+	return list, r.failed
+}
+
+// setPrint sets the print of a document, and whether it has only the words of the query.
+func (r *ranking) setPrint(f *found) (err error) {
+	f.print, err = r.sources[f.source].print(f.doc)
+	f.equal = r.o.Whole > 0 && int(f.has) == r.q.own() &&
+		f.kind.length() == r.q.length && f.print == r.q.print
+	return err
+}
+
+// whole returns the documents that have every term of the query, in the order byLikeness.
+func (r *ranking) whole(all []found) (list []*found, err error) {
+	for i := range all {
+		f := &all[i]
+		if int(f.has) < r.q.own() {
+			continue
+		}
+		if f.kind.length() == r.q.length {
+			if err := r.setPrint(f); err != nil {
+				return nil, err
+			}
+		}
+		for _, v := range r.valuesOf(&f.item)[:f.has] {
+			f.own += r.isOf(v, f.kind.length())
+		}
+		list = append(list, f)
+	}
+	sortFound(list, byLikeness)
+	return list, nil
+}
+
+// passes reports whether a ranked document matches the query and the options.
+func (r *ranking) passes(it *item) (bool, error) {
+	if int(it.must) < r.q.must {
+		return false, nil
+	}
+	if r.any { // an item of another session than the wanted one was not collected
+		return true, nil
+	}
+	return r.o.admits(&r.sources[it.source], it.doc, r.names[it.session])
+}
+
+// minNamed is the share of an author's name that a query must contain to name the author: half of
+// "Grad C" is enough, a third of a model's name is not.
+const minNamed = 0.5
+
+// nameAuthors finds the authors whom the query names. Candidates are the authors of documents that
+// have a term of the query; those whose names the query contains to the largest share count.
+func (r *ranking) nameAuthors() error {
+	shares := make([]map[uint32]float64, len(r.sources))
+	for i, s := range r.sources {
+		r.named[i], shares[i] = map[uint32]bool{}, map[uint32]float64{}
+		for k, author := range s.authors {
+			if share := r.q.shareOf(author); share >= minNamed {
+				shares[i][uint32(k)] = share
+			}
+		}
+	}
+	if !slices.ContainsFunc(shares, func(m map[uint32]float64) bool { return len(m) > 0 }) {
+		return nil
+	}
+	most, names := 0.0, map[string]bool{}
+	for i := range r.items {
+		it := &r.items[i]
+		author, err := r.authorOf(it)
+		if err != nil {
+			return err
+		}
+		share := shares[it.source][author]
+		if share > most {
+			most = share
+			clear(names)
+		}
+		if share == most && share > 0 {
+			names[r.sources[it.source].authors[author]] = true
+		}
+	}
+	for i, s := range r.sources {
+		for author := range shares[i] {
+			r.named[i][author] = names[s.authors[author]]
+		}
+	}
+	for i := range r.items {
+		it := &r.items[i]
+		author, err := r.authorOf(it)
+		if err != nil {
+			return err
+		}
+		if r.named[it.source][author] {
+			it.kind |= kindNamed << 8
+		}
+	}
+	return nil
+}
+
+// authorOf returns the number of an item's author in its source.
+func (r *ranking) authorOf(it *item) (uint32, error) {
+	row, err := r.sources[it.source].hotRow(it.doc)
+	if err != nil {
+		return 0, err
+	}
+	return binary.BigEndian.Uint32(row[2:]), nil
+}
+
+// isName reports whether a word of the query is part of the name of an author whom the query names.
+func (r *ranking) isName(word string) bool {
+	for i, s := range r.sources {
+		for author, named := range r.named[i] {
+			if named &&
+				slices.ContainsFunc(nameParts(s.authors[author]),
+					func(p string) bool { return strings.EqualFold(p, word) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// shareOf returns the share of an author's name that the query contains, from 0 to 1.
+func (q *Query) shareOf(author string) float64 {
+	parts := nameParts(author)
+	if len(parts) == 0 {
+		return 0
+	}
+	n := 0
+	for _, p := range parts {
+		if q.hasName(p) {
+			n++
+		}
+	}
+	return float64(n) / float64(len(parts))
+}
+
+// hasName reports whether the query contains a part of a name. A part of a single letter must be a
+// capital letter inside the sentence, and not I.
+func (q *Query) hasName(part string) bool {
+	if utf8.RuneCountInString(part) > 1 {
+		return slices.ContainsFunc(q.words,
+			func(w string) bool { return strings.EqualFold(w, part) })
+	}
+	i := slices.Index(q.words, part)
+	return i > 0 && part != "I" && part != strings.ToLower(part)
+}
+
+func nameParts(author string) []string { return strings.FieldsFunc(author, notInName) }

@@ -1,6 +1,9 @@
 package search
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // prepare computes what the scores of all documents need.
 func (r *ranking) prepare() error {
@@ -182,4 +185,55 @@ func (r *ranking) total(own []value, k kind, near []float64) float64 {
 	}
 	return float64(
 		float64(sum*r.traitsOf(k).factor) * (1 - coverPart + float64(coverPart*has)/r.all))
+}
+
+// Ln returns the natural logarithm of x, which must be finite and above 0. Its result is the
+// same to the bit on all architectures; math.Log has assembly on some of them, and others may
+// compile it with fused multiply-adds.
+func Ln(x float64) float64 {
+	const ln2 = 0.693147180559945309417232121458176568
+	frac, exp := math.Frexp(x) // x = frac · 2^exp with frac in [0.5, 1)
+	if frac < math.Sqrt2/2 {
+		frac, exp = 2*frac, exp-1
+	}
+	s := (frac - 1) / (frac + 1) // ln frac = 2 (s + s³/3 + s⁵/5 + …), |s| < 0.172
+	square, power, sum := float64(s*s), s, 0.0
+	for k := 1; k <= 21; k += 2 {
+		sum += power / float64(k)
+		power = float64(power * square)
+	}
+	return float64(2*sum) + float64(float64(exp)*ln2)
+}
+
+// class says how much a message counts because of its role and form.
+type class struct {
+	factor float64 // factor of its score
+	gives  float64 // share of its terms that counts for messages near it
+	hears  float64 // share of the terms of messages near it that counts for it
+}
+
+// classOf returns the class of a message of length words.
+func classOf(attr uint8, length float64) class {
+	role := attr & attrRole
+	switch {
+	case role >= rolesKept:
+		return class{factor: keptFactor}
+	case attr&attrNote != 0:
+		return class{factor: noteFactor, gives: 1, hears: 1}
+	case attr&attrCall != 0:
+		return class{factor: bulk(callFactor, length), gives: bulk(callNear, length),
+			hears: bulk(callNear, length)}
+	case role == roleTool:
+		return class{factor: bulk(outputFactor, length), gives: bulk(outputGives, length),
+			hears: bulk(outputHears, length)}
+	case role == roleModel:
+		return class{factor: modelFactor, gives: 1, hears: 1}
+	}
+	return class{factor: 1, gives: 1, hears: 1}
+}
+
+// bulk returns 1 for messages of at most bulkLength words, and falls towards least for very long
+// ones.
+func bulk(least, length float64) float64 {
+	return least + float64((1-least)*min(1, bulkLength/max(length, 1)))
 }

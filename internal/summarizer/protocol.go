@@ -1,7 +1,16 @@
+// Package summarizer asks programs for summaries. A helper is a program of the user's choice that
+// speaks JSON lines over its standard input and output; docs/summarizers.md describes the protocol.
+// A chain asks several helpers in order, remembers which ones cannot be asked for now, and may end
+// in the extractive summarizer, which needs no program.
+//
+// The output of a helper is input from outside: it is bounded, timed, checked and cleaned. Every
+// failure of a helper has a Kind, and leaves the cluster as it was. Begin with Chain and Helper.
 package summarizer
 
 import (
 	"bytes"
+	"crypto/sha256"
+	_ "embed" // the prompt
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +22,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/child"
+	"github.com/gemini-ctx/ctx/internal/wording"
 )
 
 // Version is the version of the protocol. Every line of either side has it as "v".
@@ -221,4 +231,171 @@ func versionOf(c Capability, model string) string {
 		return by
 	}
 	return model + "@" + by
+}
+
+// Kind is the reason, in one word, why a summarizer gave no summary.
+type Kind string
+
+// The kinds of failures that ctx detects.
+const (
+	Missing    Kind = "missing"     // the program does not exist or cannot be started
+	Silent     Kind = "silent"      // it did not write its first line
+	Slow       Kind = "slow"        // it did not answer in time
+	Crashed    Kind = "crashed"     // it ended before it answered
+	Garbage    Kind = "garbage"     // it wrote a line that is not of the protocol
+	Binary     Kind = "binary"      // it wrote a line that is not UTF-8, or has zero bytes
+	Oversized  Kind = "oversized"   // it wrote a line longer than MaxLine
+	WrongClaim Kind = "wrong-claim" // it answered a claim that it was not given
+	Twice      Kind = "twice"       // it answered a claim twice
+	Empty      Kind = "empty"       // its summary has neither a letter nor a digit
+	Longer     Kind = "longer"      // its summary is longer than the source, or than requested
+	TooLong    Kind = "too-long"    // the inputs exceed its limit, so it was not asked
+)
+
+// The kinds of failures that a helper reports.
+const (
+	// The quota is used up; asking again does not help until somebody changes that
+	Quota     Kind = "quota"
+	Capacity  Kind = "capacity"  // too busy now; asking again soon may help
+	Transient Kind = "transient" // it failed; the next request may succeed
+	// Its settings cannot work, for example a refused key or an unknown model
+	Terminal Kind = "terminal"
+	Refused  Kind = "refused" // it does not summarize this claim; others may work
+)
+
+// None is the kind of the error of a chain in which no member could be asked.
+const None Kind = "unavailable"
+
+// saidKinds returns the kinds that a helper may report.
+func saidKinds() []Kind { return []Kind{Quota, Capacity, Transient, Terminal, Refused} }
+
+// Failure is the error of one summarizer.
+type Failure struct {
+	Name string // of the summarizer in the user's settings
+	Kind Kind
+	Why  string // one line, cleaned
+}
+
+func (f *Failure) Error() string {
+	return fmt.Sprintf("summarizer %s: %s: %s", f.Name, f.Kind, f.Why)
+}
+
+// Reason returns the kind as text, for statistics.
+func (f *Failure) Reason() string { return string(f.Kind) }
+
+// ofAnswer reports whether a failure concerns only one answer. After any other failure the helper
+// is stopped, because its next line could belong to the failed request, or because it would fail
+// again.
+func (k Kind) ofAnswer() bool {
+	switch k {
+	case Empty, Longer, TooLong, Refused:
+		return true
+	}
+	return false
+}
+
+// Unanswered is the error of a chain in which no member gave a summary.
+type Unanswered struct {
+	Failures []*Failure // of the asked members, in order
+	Skipped  []Passed   // the members that were not asked, in order
+}
+
+// Passed is a member that was not asked.
+type Passed struct {
+	Skip
+	Since *Failure // the earlier failure in this run that is the reason; nil if the reason is older
+}
+
+func (u *Unanswered) Error() string {
+	var all []string
+	for _, f := range u.Failures {
+		all = append(all, fmt.Sprintf("%s: %s: %s", f.Name, f.Kind, f.Why))
+	}
+	for _, s := range u.Skipped {
+		if s.Since != nil {
+			all = append(all, fmt.Sprintf("%s: %s: %s", s.Name, s.Since.Kind, s.Since.Why))
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s: not asked: %s", s.Name, s.Reason))
+	}
+	return "no summarizer answered: " + strings.Join(all, "; ")
+}
+
+// Reason returns the kind of the last failure in this run, or None if no member was asked.
+func (u *Unanswered) Reason() string {
+	if n := len(u.Failures); n > 0 {
+		return u.Failures[n-1].Reason()
+	}
+	for _, s := range u.Skipped {
+		if s.Since != nil {
+			return s.Since.Reason()
+		}
+	}
+	return string(None)
+}
+
+// maxWhy is the largest length in bytes of a reason for people.
+const maxWhy = 300
+
+// Clean makes a summary fit to be stored, by the rules of wording.Summary: it must have at most the
+// requested tokens and must not be longer than its inputs. Cleaning a clean text changes nothing.
+func Clean(ask summarize.Request, text string) (string, *Failure) {
+	out, f := wording.Summary(strings.ToValidUTF8(text, "\ufffd"), ask.Tokens, sourceTokens(ask))
+	if f != nil {
+		return "", &Failure{Kind: Kind(f.Kind), Why: f.Why}
+	}
+	return out, nil
+}
+
+// aboutInputs returns a failure for a text that is no summary of its inputs; see wording.Evades.
+func aboutInputs(ask summarize.Request, text string) *Failure {
+	var sources []string
+	for _, p := range ask.Inputs {
+		sources = append(sources, p.Text)
+	}
+	if f := wording.Evades(text, sources); f != nil {
+		return &Failure{Kind: Kind(f.Kind), Why: f.Why}
+	}
+	return nil
+}
+
+func sourceTokens(ask summarize.Request) int {
+	n := 0
+	for _, p := range ask.Inputs {
+		n += summarize.Tokens(p.Text)
+	}
+	return n
+}
+
+func quoted(line []byte) string { return fmt.Sprintf("%q", child.OneLine(string(line), 60)) }
+
+// Plain makes a reason fit to be shown to people: cleaned, on one line, of bounded length.
+func Plain(s string) string { return child.OneLine(s, maxWhy) }
+
+// PromptVersion is the version of the prompt. Every change of the text changes it.
+const PromptVersion = "1"
+
+// prompt is the instruction that a helper gives to its model. The text is the same for every claim,
+// so that one digest identifies it and a provider can cache it; lengths are sent beside it. The
+// rule about instructions comes first, because the quoted inputs may contain text that was written
+// to be obeyed.
+//
+//go:embed prompt.txt
+var prompt string
+
+// PromptOn returns the prompt with what the user asked the summary to keep, unless that is "". It
+// is a part of the instruction, so that it reaches the model of every helper.
+func PromptOn(focus string) string {
+	text := strings.TrimSuffix(prompt, "\n")
+	if focus == "" {
+		return text
+	}
+	return text + "\n\nThe user asks that this summary keep, before all else and in detail, what " +
+		"the inputs say about the following. What they do not say about it is not to be added.\n" +
+		focus
+}
+
+// PromptID returns the SHA-256 of the prompt for a focus.
+func PromptID(focus string) format.ID {
+	return format.ID(sha256.Sum256([]byte(PromptOn(focus))))
 }

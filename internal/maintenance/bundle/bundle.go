@@ -2,7 +2,7 @@
 // read is not trusted: names and sizes are checked, and the new store is checked by fsck before it
 // takes its place.
 //
-// Begin with Write and Unpack; names.go lists the files that a bundle may hold.
+// Begin with Write and Unpack; unbundle.go lists the files that a bundle may hold.
 package bundle
 
 import (

@@ -372,7 +372,7 @@ func TestGCSweepsLeftovers(t *testing.T) {
 	s := kit.Create(t)
 	kit.Say(t, s, "talk", "hello")
 	old := storetest.Start.Add(-2 * time.Hour)
-	for _, name := range []string{".tmp-1", "refs/.tmp-2", "refs/.checkpoint123456789012",
+	for _, name := range []string{".tmp-1", "refs/.tmp-2", "refs/.tmp-ctx-123456789",
 		"cache/.tmp-3", "log/.tmp-4", "log/torn-9", "tmp/x", "absent/ab/.tmp-5",
 		"objects/pack/.tmp-6"} {
 		path := filepath.Join(s.Dir, filepath.FromSlash(name))

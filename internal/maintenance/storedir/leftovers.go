@@ -5,13 +5,16 @@
 package storedir
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
@@ -129,4 +132,93 @@ func RemoveAll(fsys *durable.FS, path string) error {
 		return nil
 	}
 	return err
+}
+
+// Counts is how much of everything a store has. Sizes are bytes of files.
+type Counts struct {
+	Packs         int    `json:"packs"`
+	PackedObjects int    `json:"packed_objects"` // an object in two packs counts twice
+	PackBytes     int64  `json:"pack_bytes"`
+	Carried       int    `json:"carried"` // objects in records of the log
+	Refs          int    `json:"refs"`
+	Operation     uint64 `json:"operation"` // the number of the newest one
+	// Operations after the checkpoint, which every reader reads
+	Since      int   `json:"since_checkpoint"`
+	LogBytes   int64 `json:"log_bytes"` // of the kept segments
+	CacheBytes int64 `json:"cache_bytes"`
+	Absent     int   `json:"forgotten"` // bodies that were forgotten
+}
+
+// Count looks at names, sizes and pack indexes; it reads no object. What is written meanwhile may
+// be counted or not.
+func Count(s *store.Opened) (Counts, error) {
+	var c Counts
+	packs, err := s.Objects.Packs()
+	if err != nil {
+		return c, err
+	}
+	for _, p := range packs {
+		c.Packs++
+		c.PackedObjects += p.Objects
+		c.PackBytes += p.Size
+	}
+	view, err := s.Refs.Read()
+	if err != nil {
+		return c, err
+	}
+	c.Carried = len(s.Objects.Logged())
+	c.Refs, c.Operation, c.Since = len(view.Names("")), view.Number, len(view.Since)
+	if c.LogBytes, err = sizeOf(filepath.Join(s.Dir, "refs"), "log-"); err != nil {
+		return c, err
+	}
+	if c.CacheBytes, err = sizeOf(filepath.Join(s.Dir, "cache"), ""); err != nil {
+		return c, err
+	}
+	return c, s.Objects.EachAbsent(func(format.ID, string) error { c.Absent++; return nil })
+}
+
+// sizeOf adds up the files in a directory whose names begin with prefix.
+func sizeOf(dir, prefix string) (n int64, err error) {
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && info.Mode().IsRegular() &&
+			strings.HasPrefix(f.Name(), prefix) {
+			n += info.Size()
+		}
+	}
+	return n, err
+}
+
+// Destroy removes a store with all that was ever said in it. Under the lock the directory first
+// takes another name beside its place, for good, and is then emptied: a crash leaves the store as
+// it was, or no store, and a directory that the next destroy, or the gc of a new store in the same
+// place, clears away. s must not be used afterwards.
+func Destroy(ctx context.Context, s *store.Opened) error {
+	aside := filepath.Join(filepath.Dir(s.Dir), AsidePrefix+s.ID)
+	held, err := s.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(s.Close(), RemoveTree(s.FS, aside))
+	if err == nil {
+		err = s.FS.Rename(s.Dir, aside)
+	}
+	release := held.Release()
+	if err != nil && release == nil {
+		// Some systems do not rename a directory while a file in it is open, and the lock is one.
+		err = s.FS.Rename(s.Dir, aside)
+	}
+	if err == nil {
+		err = s.FS.SyncDir(filepath.Dir(aside))
+	}
+	if err == nil {
+		err = RemoveTree(s.FS, aside)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot remove store %q: %w", s.Dir, err)
+	}
+	return release
 }

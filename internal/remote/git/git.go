@@ -6,8 +6,8 @@
 // store, and not one a session: every push of code to the same repository is told all refs, and
 // 30,000 of them cost it a second.
 //
-// Begin to read at Open; copy.go keeps the bare repository, bound.go limits what it takes,
-// tidy.go packs it, snapshot.go reads what was fetched, push.go writes, run.go runs git.
+// Begin to read at Open; copy.go keeps the bare repository and packs it, snapshot.go reads what was
+// fetched, push.go writes, run.go runs git and limits what it takes.
 package git
 
 import (

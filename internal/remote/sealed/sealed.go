@@ -3,8 +3,8 @@
 // group share the keys, which are on the remote too, encrypted to each member by age.
 // docs/format/remote-sealed.md describes the bytes, docs/remote-age.md what the host learns.
 //
-// Begin to read at Open. names.go hides names, envelope.go seals files, group.go is the text of the
-// keys, keys.go reads, checks and changes them, keyring.go is what one person has of their own.
+// Begin to read at Open. envelope.go seals files and hides names, keys.go reads, checks and changes
+// the keys, keyring.go is what one person has of their own.
 package sealed
 
 import (

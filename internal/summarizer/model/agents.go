@@ -2,8 +2,13 @@ package model
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
 // Agent is an installed agent that can write summaries: a row of the table in Agents.
@@ -253,4 +258,71 @@ func callOpencode(c call) (command, error) {
 func quoted(s string) string {
 	b, _ := json.Marshal(s) // a string always encodes
 	return string(b)
+}
+
+// Program returns the helper ctx-summarize-agent. Its argument is the name of an agent.
+func AgentProgram() Program {
+	return Program{
+		Name:     "ctx-summarize-agent",
+		Short:    "has an installed agent write summaries for ctx",
+		Argument: "AGENT",
+		Help: `AGENT is claude, codex, gemini or opencode. The agent's own login and provider settings
+are used; it has no tools and no MCP servers.
+
+Variables:
+
+  CTX_AGENT_MAX_INPUT  the most tokens of history in one request (default 100000, gemini 200000,
+                       opencode 60000)
+  PATH                 where the agent's program is looked for, unless --program says where it is`,
+		Open: open,
+	}
+}
+
+func open(s Settings) (AnswerFunc, int, error) {
+	agent, ok := Find(s.Argument)
+	if !ok {
+		return nil, 0, fmt.Errorf("no such agent: %.40q: claude, codex, gemini or opencode",
+			s.Argument)
+	}
+	most, err := s.Number("CTX_AGENT_MAX_INPUT", agent.MaxInput)
+	if err != nil {
+		return nil, 0, err
+	}
+	o := AgentOptions{Agent: agent, Program: s.Program, Model: s.Model, Environ: os.Environ()}
+	r, err := NewRunner(o)
+	if err != nil {
+		return nil, 0, err
+	}
+	return r.Ask, most, nil
+}
+
+// maxRoot is the largest number of bytes that are read of a .project_root, which holds one path.
+const maxRoot = 64 << 10
+
+// afterGemini removes the session that Gemini CLI wrote for a run in the directory work. The
+// session holds the history that was sent, and no flag prevents it. afterGemini removes a directory
+// of the agent only if its .project_root names work. It ignores errors, because the agent deletes
+// old sessions itself.
+func afterGemini(work string, getenv func(string) string) {
+	home := getenv("GEMINI_CLI_HOME")
+	if home == "" {
+		home = getenv("HOME")
+	}
+	if home == "" {
+		home = getenv("USERPROFILE")
+	}
+	if real, err := filepath.EvalSymlinks(work); err == nil {
+		work = real
+	}
+	for _, kind := range []string{"tmp", "history"} {
+		parent := filepath.Join(home, ".gemini", kind)
+		entries, _ := os.ReadDir(parent) // empty if it cannot be read
+		for _, e := range entries {
+			dir := filepath.Join(parent, e.Name())
+			root, err := durable.ReadAtMost(filepath.Join(dir, ".project_root"), maxRoot)
+			if err == nil && e.IsDir() && strings.TrimSpace(string(root)) == work {
+				_ = os.RemoveAll(dir)
+			}
+		}
+	}
 }
