@@ -330,10 +330,14 @@ func (s *Store) scan(pack format.ID, each func(packs.Object)) (index []byte, err
 		return nil, fmt.Errorf("cannot read pack %v: %w", pack, err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	c := census{each: each}
-	id, err := s.walk(bufio.NewReaderSize(file, packBuffer), size, &c.met, true, c.object,
-		func(b packs.Block) { c.blocks = append(c.blocks, b) },
-		func(err error) error { return err })
+	var c census
+	id, err := s.walk(bufio.NewReaderSize(file, packBuffer), size, &c.met, true,
+		func(o packs.Object) error {
+			if c.object(o); each != nil {
+				each(o)
+			}
+			return nil
+		}, nil)
 	if err == nil {
 		index, err = c.index(id)
 	}

@@ -105,8 +105,7 @@ func (s *Store) run(t *search) error {
 		t.fault, t.complete = nil, !t.body
 		return nil
 	}
-	switch {
-	case t.fault != nil:
+	if t.fault != nil {
 		return t.fault
 	}
 	if err := errors.Join(checkIndexes(list), unread); err != nil {
@@ -149,9 +148,6 @@ func (t *search) fail(err error) {
 		t.fault = fmt.Errorf("cannot read object %v: %w", t.id, err)
 	}
 }
-
-// sound is the function sound for the object that is looked for.
-func (t *search) sound(r format.Raw) (complete bool, err error) { return sound(t.id, r) }
 
 // tryPack looks in one pack. A pack that vanished counts as a fault, which the next round forgets
 // if the list has changed.

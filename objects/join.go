@@ -54,7 +54,7 @@ func (s *Store) JoinPacks(held *lock.Held) (more bool, err error) {
 	}
 }
 
-// part is a pack to be joined.
+// part is a pack to be joined or merged.
 type part struct {
 	*pack
 	index *packs.Index
@@ -65,17 +65,26 @@ type part struct {
 // joinable returns the packs that may be joined, oldest first.
 func (s *Store) joinable(list *packList) (some []part) {
 	key := s.packKey()
-	for _, p := range list.packs {
+	return slices.DeleteFunc(list.small(joinObjects/joinPart, joinBytes/joinPart),
+		func(p part) bool {
+			r, err := p.open()
+			if err != nil || !r.selfContained() || p.check() != nil {
+				return true
+			}
+			of, err := r.keyOf()
+			return err != nil || of != key
+		})
+}
+
+// small returns the packs that have at most so many objects and bytes, oldest first. It leaves out
+// what cannot be opened.
+func (l *packList) small(objects int, bytes int64) (some []part) {
+	for _, p := range l.packs {
 		r, err := p.open()
-		if err != nil || r.len() > joinObjects/joinPart {
+		if err != nil || r.len() > objects {
 			continue
 		}
-		info, err := os.Stat(p.path)
-		if err != nil || info.Size() > joinBytes/joinPart || !r.selfContained() ||
-			p.check() != nil {
-			continue
-		}
-		if of, err := r.keyOf(); err == nil && of == key {
+		if info, err := os.Stat(p.path); err == nil && info.Size() <= bytes {
 			some = append(some, part{p, r.index, info.ModTime(), info.Size()})
 		}
 	}
@@ -261,8 +270,7 @@ func (s *Store) PackLogged(held *lock.Held) error {
 		if err != nil {
 			continue // fsck tells of it
 		}
-		var gone *GoneError
-		if err := s.admitSound(id, r, complete); errors.As(err, &gone) {
+		if err := s.admitSound(id, r, complete); IsGone(err) {
 			r.Body = nil
 		} else if err != nil {
 			return err
@@ -282,30 +290,13 @@ func (s *Store) PackLogged(held *lock.Held) error {
 // mergeable returns the small packs, oldest first, with the objects in them. It returns none while
 // they are few. A pack that is damaged is left out.
 func (s *Store) mergeable(list *packList) (packs []*pack, raws []format.Raw, err error) {
-	type aged struct {
-		*pack
-		time time.Time
-	}
-	var small []aged
-	for _, p := range list.packs {
-		reader, err := p.open()
-		if err != nil || reader.len() > smallPack {
-			continue
-		}
-		info, err := os.Stat(p.path)
-		if err == nil && info.Size() <= smallBytes {
-			small = append(small, aged{p, info.ModTime()})
-		}
-	}
+	small := list.small(smallPack, smallBytes)
 	if len(small) < mergePacks {
 		return nil, nil, nil
 	}
-	slices.SortFunc(small,
-		func(a, b aged) int { return cmp.Or(a.time.Compare(b.time), a.id.Compare(b.id)) })
 	for _, p := range small {
 		more, err := s.remainingIn(p.pack)
-		var corrupt *CorruptError
-		if errors.As(err, &corrupt) {
+		if errors.As(err, new(*CorruptError)) {
 			continue
 		}
 		if err != nil {

@@ -166,7 +166,7 @@ func exists(path string) bool {
 // EachAbsent calls each for the records of absent bodies in the order of their ids, and stops at
 // its first error. It does not read them.
 func (s *Store) EachAbsent(each func(id format.ID, path string) error) error {
-	if empty, err := isEmpty(filepath.Join(s.root, AbsentDir)); empty || err != nil {
+	if none, err := s.NothingGone(); none || err != nil {
 		return err // in most stores nothing was ever forgotten
 	}
 	for _, xx := range fanFolders() {

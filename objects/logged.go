@@ -107,12 +107,8 @@ func (s *Store) stage(raws []format.Raw, most, mostBytes int) (ok bool, err erro
 		}
 		size += len(r.Header) + len(r.Body)
 	}
-	if empty, err := isEmpty(filepath.Join(s.root, AbsentDir)); err != nil {
+	if lost, err := s.Gone(ids); err != nil || len(lost) > 0 {
 		return false, err
-	} else if !empty {
-		if lost, err := s.Gone(ids); err != nil || len(lost) > 0 {
-			return false, err
-		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -266,7 +262,8 @@ func (s *Store) tryLog(t *search) {
 	if t.body {
 		found.Body = bytes.Clone(r.Body)
 	}
-	t.offer(found, s.logPath(), t.sound)
+	t.offer(found, s.logPath(),
+		func(r format.Raw) (complete bool, err error) { return sound(t.id, r) })
 }
 
 // logPath is what messages name as the place of an object that the log carries.

@@ -160,17 +160,28 @@ func (p *pack) has(s *Store, id format.ID) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return reader.has(s, id)
+	_, ok, err := reader.find(s, id)
+	return ok, err
 }
 
 // contents lists what is in a pack, in the order that it was written in. With an error it lists
 // what can be read.
-func (p *pack) contents(s *Store) ([]placed, error) {
+func (p *pack) contents(s *Store) (order []placed, err error) {
 	reader, err := p.open()
 	if err != nil {
 		return nil, err
 	}
-	return reader.contents(s)
+	err = eachBlock(s, reader, func(span packs.Span, list []packs.Object) []placed {
+		of := make([]placed, len(list))
+		for i, o := range list {
+			of[i] = placed{id: o.ID, stored: o.Stored, number: uint32(span.First + i)}
+		}
+		return of
+	}, func(of []placed) error {
+		order = append(order, of...)
+		return nil
+	})
+	return order, err
 }
 
 // at reads an object from its place in a pack. The bytes are not to be changed.
@@ -179,7 +190,15 @@ func (p *pack) at(s *Store, o placed, body bool) (format.Raw, error) {
 	if err != nil {
 		return format.Raw{}, err
 	}
-	return reader.at(s, o, body)
+	at, err := reader.object(s, o.number, false) // o names the id
+	if err != nil {
+		return format.Raw{}, err
+	}
+	raw := format.Raw{Header: at.Header}
+	if body && at.Stored {
+		raw.Body = at.Body
+	}
+	return raw, nil
 }
 
 // check reads all of the index, once for as long as it is open.

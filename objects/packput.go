@@ -72,12 +72,10 @@ func (s *Store) writePackWhen(
 	if err != nil {
 		return PackInfo{}, err
 	}
-	if !exists(s.packDir()) && exists(s.root) {
-		if err := Init(s.root, s.fs); err != nil {
-			return PackInfo{}, err
-		}
+	temp, err := s.newTemp()
+	if err != nil {
+		return PackInfo{}, err
 	}
-	temp := s.fs.NewTemp(s.packDir())
 	defer temp.Discard()
 	w := newPackWriter(enc, s.packKey(), level, temp, s.lent())
 	if level > Fast {
@@ -100,6 +98,17 @@ func (s *Store) writePackWhen(
 		return PackInfo{}, fmt.Errorf("cannot write pack %v: %w", pack, err)
 	}
 	return s.announce(pack, index, int(w.table.len()))
+}
+
+// newTemp begins the file of a pack. A program that copies no empty folders may have copied the
+// store.
+func (s *Store) newTemp() (*durable.Temp, error) {
+	if !exists(s.packDir()) && exists(s.root) {
+		if err := Init(s.root, s.fs); err != nil {
+			return nil, err
+		}
+	}
+	return s.fs.NewTemp(s.packDir()), nil
 }
 
 // packKey returns the key for a new pack.

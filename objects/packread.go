@@ -222,12 +222,6 @@ func (r *packReader) find(s *Store, id format.ID) (o packs.Object, ok bool, err 
 	return packs.Object{}, false, unread
 }
 
-// has reports whether the pack has the object id.
-func (r *packReader) has(s *Store, id format.ID) (bool, error) {
-	_, ok, err := r.find(s, id)
-	return ok, err
-}
-
 // get reads an object; ok is false where the pack does not have it. Body is nil where the pack has
 // none, or none is wanted. The bytes belong to the caller.
 func (r *packReader) get(s *Store, id format.ID, body bool) (raw format.Raw, ok bool, err error) {
@@ -296,22 +290,6 @@ func (r *packReader) tagged(s *Store, tag uint32) ([]format.ID, error) {
 // eachTag calls fn for the tags of all sources.
 func (r *packReader) eachTag(fn func(tag uint32)) error { return r.p.blame(r.index.EachTag(fn)) }
 
-// contents lists the objects in the order that they were written in. With an error it lists those
-// that can be read.
-func (r *packReader) contents(s *Store) (order []placed, err error) {
-	err = eachBlock(s, r, func(span packs.Span, list []packs.Object) []placed {
-		of := make([]placed, len(list))
-		for i, o := range list {
-			of[i] = placed{id: o.ID, stored: o.Stored, number: uint32(span.First + i)}
-		}
-		return of
-	}, func(of []placed) error {
-		order = append(order, of...)
-		return nil
-	})
-	return order, err
-}
-
 // list lists the objects for PackContents. The ids in c are also those that the nodes of the pack
 // name.
 func (r *packReader) list(s *Store, c *PackContents) error {
@@ -367,19 +345,6 @@ func (r *packReader) every(
 		}
 		return nil
 	})
-}
-
-// at reads an object from its place. The bytes are not to be changed.
-func (r *packReader) at(s *Store, o placed, body bool) (format.Raw, error) {
-	at, err := r.object(s, o.number, false) // o names the id
-	if err != nil {
-		return format.Raw{}, err
-	}
-	raw := format.Raw{Header: at.Header}
-	if body && at.Stored {
-		raw.Body = at.Body
-	}
-	return raw, nil
 }
 
 // salvage reads block by block. Of a block that cannot be read as a whole it takes the objects that

@@ -38,7 +38,7 @@ func (s *Store) walkPack(path string, fn func(packs.Object)) (err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	var passed error // over the first bad block
 	_, err = s.walk(bufio.NewReaderSize(file, packBuffer), size, &walked{}, false,
-		func(o packs.Object) error { fn(o); return nil }, func(packs.Block) {},
+		func(o packs.Object) error { fn(o); return nil },
 		func(err error) error {
 			if passed == nil {
 				passed = err
@@ -48,19 +48,21 @@ func (s *Store) walkPack(path string, fn func(packs.Object)) (err error) {
 	return blamed(path, cmp.Or(passed, err))
 }
 
-// walk reads a pack and calls fn for every object and then block for its block. It
-// calls bad with the error of a block that cannot be read, and ends with the error that bad
-// returns. Several blocks are unpacked at a time. With check, an object that is not sound ends the
+// walk reads a pack and calls fn for every object. It calls bad with the error of a block that
+// cannot be read, and ends with the error that bad returns, or with that of the block where bad is
+// nil. Several blocks are unpacked at a time. With check, an object that is not sound ends the
 // walk. walk keeps the ids in met: 32 bytes an object, or 4 where the store was lent names. The
 // bytes are good until the block ends.
 func (s *Store) walk(
 	in io.Reader, size int64, met *walked, check bool,
-	fn func(packs.Object) error, block func(packs.Block), bad func(error) error,
+	fn func(packs.Object) error, bad func(error) error,
 ) (format.ID, error) {
 	waiting := newTurns(func(u unpackedBlock) error {
 		if u.err != nil {
-			met.add(u.Block, nil) // the numbers of those that follow stay
-			return bad(u.err)
+			if met.add(u.Block, nil); bad == nil {
+				return u.err
+			}
+			return bad(u.err) // the numbers of those that follow stay
 		}
 		if u.wrong != nil {
 			return u.wrong
@@ -72,7 +74,6 @@ func (s *Store) walk(
 				return err
 			}
 		}
-		block(u.Block)
 		return nil
 	})
 	id, err := packs.Walk(in, size, func(key packs.Key, b packs.Block, frame []byte) error {
@@ -126,6 +127,7 @@ func (s *Store) unpackBlock(
 
 // walked are the ids of the objects that a walk through a pack has met, block by block.
 type walked struct {
+	list   []packs.Block
 	blocks []walkedBlock
 	count  int
 }
@@ -138,6 +140,7 @@ type walkedBlock struct {
 
 func (w *walked) add(b packs.Block, ids *someIDs) {
 	w.blocks = append(w.blocks, walkedBlock{first: w.count, whole: b.Kind == packs.Whole, ids: ids})
+	w.list = append(w.list, b)
 	w.count += b.Objects
 }
 
@@ -165,23 +168,15 @@ func (w *walked) far(n uint32) (format.ID, error) {
 
 // census is what a walk through a pack finds.
 type census struct {
-	met    walked
-	table  table
-	blocks []packs.Block
-	each   func(packs.Object) // told of every object; nil for nobody
+	met   walked
+	table table
 }
 
-func (c *census) object(o packs.Object) error {
-	c.table.add(o.ID, o.Header)
-	if c.each != nil {
-		c.each(o)
-	}
-	return nil
-}
+func (c *census) object(o packs.Object) { c.table.add(o.ID, o.Header) }
 
 // index returns the index of the pack, once all objects were met. The pack must have each once.
 func (c *census) index(pack format.ID) ([]byte, error) {
-	index, sorted, err := c.table.index(pack, c.blocks)
+	index, sorted, err := c.table.index(pack, c.met.list)
 	if err != nil {
 		return nil, err
 	}

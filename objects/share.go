@@ -56,52 +56,33 @@ func (s *Store) AdoptPack(
 	bare []byte, want format.ID, check func(format.ID, format.Raw) error,
 	when func(publish func() error) error,
 ) (gone []format.ID, err error) {
-	whole, err := packs.Complete(bare)
-	if err != nil {
-		return nil, &CorruptError{Path: want.String(), Why: err.Error()}
-	}
 	var c census
 	in := &gate{Store: s}
 	here := map[format.ID]bool{} // that come without the body, which this store has
 	var bodies []format.ID       // that come with theirs
-	var refused error            // of the gate, or of check
-	id, err := s.walk(bytes.NewReader(whole), int64(len(whole)), &c.met,
-		false, func(o packs.Object) error {
-			if err := c.object(o); err != nil {
-				return err
+	whole, err := s.walkBare(bare, want, &c.met, func(o packs.Object, raw format.Raw) error {
+		c.object(o)
+		if o.Stored {
+			bodies = append(bodies, o.ID)
+		}
+		err := in.admit(o.ID, raw)
+		if IsGone(err) {
+			err = nil // publish looks for what is forgotten then
+		}
+		if err != nil && !o.Stored {
+			if _, whole := s.Get(o.ID); whole == nil {
+				here[o.ID], err = true, nil
 			}
-			raw := format.Raw{Header: o.Header, Body: o.Body}
-			if !o.Stored {
-				raw.Body = nil
-			} else {
-				bodies = append(bodies, o.ID)
-			}
-			err := in.admit(o.ID, raw)
-			var forgotten *GoneError
-			if errors.As(err, &forgotten) {
-				err = nil // publish looks for what is forgotten then
-			}
-			if err != nil && !o.Stored {
-				if _, whole := s.Get(o.ID); whole == nil {
-					here[o.ID], err = true, nil
-				}
-			}
-			if err == nil {
-				err = check(o.ID, raw)
-			}
-			refused = err
-			return err
-		}, func(b packs.Block) { c.blocks = append(c.blocks, b) },
-		func(err error) error { return err })
-	switch {
-	case refused != nil:
-		return nil, refused
-	case err != nil:
-		return nil, &CorruptError{Path: want.String(), Why: err.Error()}
-	case id != want:
-		return nil, &CorruptError{Path: want.String(), Why: "pack does not match its name"}
+		}
+		if err == nil {
+			err = check(o.ID, raw)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	index, err := c.index(id)
+	index, err := c.index(want)
 	if err != nil {
 		return nil, &CorruptError{Path: want.String(), Why: err.Error()}
 	}
@@ -111,21 +92,19 @@ func (s *Store) AdoptPack(
 			return err
 		}
 		if len(gone)+len(here) > 0 {
-			return s.putWithout(whole, gone, here)
+			return s.putWithout(bare, want, gone, here)
 		}
-		return s.putPack(whole, id, index, int(c.table.len()))
+		return s.putPack(whole, want, index, int(c.table.len()))
 	})
 	return gone, err
 }
 
 // putPack writes a pack that has been checked.
 func (s *Store) putPack(whole []byte, id format.ID, index []byte, objects int) error {
-	if !exists(s.packDir()) && exists(s.root) {
-		if err := Init(s.root, s.fs); err != nil {
-			return err
-		}
+	temp, err := s.newTemp()
+	if err != nil {
+		return err
 	}
-	temp := s.fs.NewTemp(s.packDir())
 	defer temp.Discard()
 	if _, err := temp.Write(whole); err != nil {
 		return err
@@ -133,7 +112,7 @@ func (s *Store) putPack(whole []byte, id format.ID, index []byte, objects int) e
 	if err := s.publish(temp, id, index); err != nil {
 		return fmt.Errorf("cannot write pack %v: %w", id, err)
 	}
-	_, err := s.announce(id, index, objects)
+	_, err = s.announce(id, index, objects)
 	return err
 }
 
@@ -163,51 +142,63 @@ func PackIsCut(bare []byte) bool {
 // have are nil. The bytes are good until fn returns. Nothing is stored. Errors: *CorruptError, that
 // of fn.
 func (s *Store) ReadPack(bare []byte, want format.ID, fn func(format.Raw) error) error {
-	whole, err := packs.Complete(bare)
+	_, err := s.walkBare(bare, want, &walked{},
+		func(_ packs.Object, raw format.Raw) error { return fn(raw) })
+	return err
+}
+
+// walkBare calls fn for the objects of a bare pack, in their order, as they are and without bodies
+// that the pack does not have. It returns the whole pack. Errors: *CorruptError, that of fn.
+func (s *Store) walkBare(
+	bare []byte, want format.ID, met *walked, fn func(packs.Object, format.Raw) error,
+) (whole []byte, err error) {
+	whole, err = packs.Complete(bare)
 	if err != nil {
-		return &CorruptError{Path: want.String(), Why: err.Error()}
+		return nil, &CorruptError{Path: want.String(), Why: err.Error()}
 	}
-	var refused error
-	id, err := s.walk(bytes.NewReader(whole), int64(len(whole)), &walked{},
-		false, func(o packs.Object) error {
+	var refused error // of fn
+	id, err := s.walk(bytes.NewReader(whole), int64(len(whole)), met, false,
+		func(o packs.Object) error {
 			raw := format.Raw{Header: o.Header}
 			if o.Stored {
 				raw.Body = o.Body
 			}
-			refused = fn(raw)
+			refused = fn(o, raw)
 			return refused
-		}, func(packs.Block) {}, func(err error) error { return err })
+		}, nil)
 	switch {
 	case refused != nil:
-		return refused
+		return nil, refused
 	case err != nil:
-		return &CorruptError{Path: want.String(), Why: err.Error()}
+		return nil, &CorruptError{Path: want.String(), Why: err.Error()}
 	case id != want:
-		return &CorruptError{Path: want.String(), Why: "pack does not match its name"}
+		return nil, &CorruptError{Path: want.String(), Why: "pack does not match its name"}
 	}
-	return nil
+	return whole, nil
 }
 
 // putWithout stores the objects of a pack but those that are here, and without the bodies of those
 // in gone.
-func (s *Store) putWithout(whole []byte, gone []format.ID, here map[format.ID]bool) error {
+func (s *Store) putWithout(
+	bare []byte, want format.ID, gone []format.ID, here map[format.ID]bool,
+) error {
 	without := make(map[format.ID]bool, len(gone))
 	for _, id := range gone {
 		without[id] = true
 	}
 	var raws []format.Raw
-	_, err := s.walk(bytes.NewReader(whole), int64(len(whole)), &walked{},
-		false, func(o packs.Object) error {
-			if here[o.ID] {
-				return nil
-			}
-			raw := format.Raw{Header: bytes.Clone(o.Header)}
-			if o.Stored && !without[o.ID] {
-				raw.Body = append([]byte{}, o.Body...)
-			}
-			raws = append(raws, raw)
+	err := s.ReadPack(bare, want, func(raw format.Raw) error {
+		id := raw.ID()
+		if here[id] {
 			return nil
-		}, func(packs.Block) {}, func(err error) error { return err })
+		}
+		kept := format.Raw{Header: bytes.Clone(raw.Header)}
+		if !without[id] {
+			kept.Body = bytes.Clone(raw.Body)
+		}
+		raws = append(raws, kept)
+		return nil
+	})
 	if err != nil {
 		return err
 	}

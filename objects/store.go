@@ -124,7 +124,7 @@ func (s *Store) Put(raws ...format.Raw) error {
 
 // found takes away the records of bodies that were lost and are stored now.
 func (s *Store) found(ids []format.ID, raws []format.Raw) error {
-	if empty, err := isEmpty(filepath.Join(s.root, AbsentDir)); empty || err != nil {
+	if none, err := s.NothingGone(); none || err != nil {
 		return err
 	}
 	for i, id := range ids {
@@ -134,10 +134,7 @@ func (s *Store) found(ids []format.ID, raws []format.Raw) error {
 		if _, gone, err := s.gone(id); err != nil || !gone {
 			continue
 		}
-		if err := s.fs.Remove(s.AbsentPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("cannot store object %v: %w", id, err)
-		}
-		if err := s.fs.SyncDir(filepath.Dir(s.AbsentPath(id))); err != nil {
+		if err := s.fs.RemoveDurable(s.AbsentPath(id)); err != nil {
 			return fmt.Errorf("cannot store object %v: %w", id, err)
 		}
 	}

@@ -53,7 +53,7 @@ func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
 
 // adoptFile fetches and stores a pack.
 func (p *pulling) adoptFile(ctx context.Context, f share.File) error {
-	b, err := p.x.r.Get(ctx, share.Stores+folder(p.head.Store)+"/"+share.PackFolder+f.Name())
+	b, err := p.x.r.Get(ctx, share.Stores+p.head.Store+"/"+share.PackFolder+f.Name())
 	if errors.Is(err, remote.ErrNotFound) {
 		return nil // it was replaced meanwhile, or something is missing then
 	}
@@ -209,8 +209,7 @@ func (p *pulling) forget(ctx context.Context) error {
 			continue
 		}
 		raw, err := x.s.Objects.Get(id)
-		var gone *objects.GoneError
-		if errors.As(err, &gone) {
+		if objects.IsGone(err) {
 			continue
 		}
 		if err != nil {

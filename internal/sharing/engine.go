@@ -66,8 +66,7 @@ func (x *Sharer) message(c chosenObject) (m remote.Message, ok bool, err error) 
 		return m, false, err
 	}
 	shown, err := x.s.History.Entry(c.id)
-	var gone *objects.GoneError
-	if errors.As(err, &gone) {
+	if objects.IsGone(err) {
 		return m, false, nil
 	}
 	if err != nil || shown.Gone != "" || strings.TrimSpace(shown.Text) == "" {

@@ -92,7 +92,7 @@ func (x *Sharer) pushes(
 		if f.First > h.Number {
 			continue // of a push that is under way
 		}
-		b, err := x.r.Get(ctx, share.Stores+folder(h.Store)+"/"+share.LogFolder+f.Name())
+		b, err := x.r.Get(ctx, share.Stores+h.Store+"/"+share.LogFolder+f.Name())
 		if errors.Is(err, remote.ErrNotFound) {
 			continue // it was replaced meanwhile, or the chain shows that it is missing
 		}

@@ -65,7 +65,7 @@ func (x *Sharer) Pull(ctx context.Context, back ...string) (report PullReport, e
 			continue // nothing that a store writes
 		}
 		there[name] = true
-		if name == folder(x.s.Shared) {
+		if name == x.s.Shared {
 			bad = errors.Join(bad, x.isOwn(ctx))
 			continue
 		}
@@ -124,7 +124,7 @@ func (x *Sharer) vanished(there map[string]bool) (bad error) {
 			continue
 		}
 		head, err := x.seen(x.began, ref)
-		if err == nil && !there[folder(head.Store)] {
+		if err == nil && !there[head.Store] {
 			err = follows(nil, head)
 		}
 		bad = errors.Join(bad, err)
@@ -142,7 +142,7 @@ func (x *Sharer) pullFolder(ctx context.Context, name string) (*PulledStore, err
 		if err != nil || head == nil {
 			return nil, err // without a head it went meanwhile
 		}
-		if folder(head.Store) != name {
+		if head.Store != name {
 			return nil, tampered("the head of store %s stands in the place of another", head.Store)
 		}
 		one, err := x.pullStore(ctx, head, b)
@@ -253,7 +253,7 @@ func (p *pulling) begin() (err error) {
 // fetch reads the pushes after a known one, stores their objects, and checks that nothing is
 // missing. The error is objects.ErrNotFound where something is.
 func (p *pulling) fetch(ctx context.Context, number uint64, digest format.ID) error {
-	c, err := p.x.list(ctx, folder(p.head.Store))
+	c, err := p.x.list(ctx, p.head.Store)
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		}
 	}
 	if (len(p.Forgot) > 0 || o.Look) && !o.DryRun {
-		c, err := x.list(ctx, folder(x.s.Shared))
+		c, err := x.list(ctx, x.s.Shared)
 		if err != nil {
 			return report, err
 		}
@@ -135,7 +135,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 			return report, nil
 		}
 		if head == nil {
-			c, err := x.list(ctx, folder(x.s.Shared))
+			c, err := x.list(ctx, x.s.Shared)
 			if err != nil {
 				return report, err
 			}
@@ -189,7 +189,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	next.Trash = append(next.Trash, renewed.trash...)
 	for i, f := range files {
 		x.o.Progress(i, len(files), "pushing")
-		if err := x.r.PutNew(ctx, share.Stores+folder(x.s.Shared)+"/"+f.name, f.data); err != nil {
+		if err := x.r.PutNew(ctx, share.Stores+x.s.Shared+"/"+f.name, f.data); err != nil {
 			return report, err
 		}
 	}
@@ -200,7 +200,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	if err != nil {
 		return report, err
 	}
-	if err := x.r.Swap(ctx, share.HeadName(folder(x.s.Shared)), headBytes, nextBytes); err != nil {
+	if err := x.r.Swap(ctx, share.HeadName(x.s.Shared), headBytes, nextBytes); err != nil {
 		if errors.Is(err, remote.ErrStale) {
 			err = errors.Join(err, x.takeBack(ctx, packsOf(files)))
 		}
@@ -238,7 +238,7 @@ func packsOf(list []named) (packs []share.File) {
 func (x *Sharer) own(
 	ctx context.Context, view *refs.View,
 ) (*share.Head, []byte, *published, error) {
-	head, b, err := x.headOf(ctx, folder(x.s.Shared))
+	head, b, err := x.headOf(ctx, x.s.Shared)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -261,7 +261,7 @@ func (x *Sharer) own(
 	}
 	base := x.cached(x.o.Name, head)
 	if base == nil {
-		c, err := x.list(ctx, folder(x.s.Shared))
+		c, err := x.list(ctx, x.s.Shared)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -568,8 +568,7 @@ func isMessage(header []byte) bool { return bytes.Contains(header, []byte("\nkin
 // object reads an object; one whose body was forgotten comes without it.
 func (x *Sharer) object(id format.ID) (format.Raw, error) {
 	raw, err := x.s.Objects.Get(id)
-	var gone *objects.GoneError
-	if errors.As(err, &gone) {
+	if objects.IsGone(err) {
 		raw.Body, err = nil, nil
 	}
 	return raw, err

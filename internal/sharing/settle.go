@@ -304,12 +304,19 @@ func (x *Sharer) decode(id format.ID) (format.ObjectKind, format.Object, error) 
 	return format.DecodeObject(header)
 }
 
+// decodedOr returns an object that is decoded, or else what load reads of it.
+func decodedOr[T format.Object](
+	x *Sharer, id format.ID, load func(format.ID) (T, error),
+) (T, error) {
+	if o, ok := x.decoded[id].Object.(T); ok {
+		return o, nil
+	}
+	return load(id)
+}
+
 // entry returns an entry without its body.
 func (x *Sharer) entry(id format.ID) (*format.Entry, error) {
-	if e, ok := x.decoded[id].Object.(*format.Entry); ok {
-		return e, nil
-	}
-	return x.s.History.Header(id)
+	return decodedOr(x, id, x.s.History.Header)
 }
 
 // decodedLoader reads the objects of a forest. Objects that it does not find decoded it reads from
@@ -317,24 +324,15 @@ func (x *Sharer) entry(id format.ID) (*format.Entry, error) {
 type decodedLoader struct{ x *Sharer }
 
 func (l decodedLoader) Node(id format.ID) (*format.Node, error) {
-	if n, ok := l.x.decoded[id].Object.(*format.Node); ok {
-		return n, nil
-	}
-	return l.x.s.History.Loader().Node(id)
+	return decodedOr(l.x, id, l.x.s.History.Loader().Node)
 }
 
 func (l decodedLoader) Page(id format.ID) (*format.Page, error) {
-	if p, ok := l.x.decoded[id].Object.(*format.Page); ok {
-		return p, nil
-	}
-	return l.x.s.History.Loader().Page(id)
+	return decodedOr(l.x, id, l.x.s.History.Loader().Page)
 }
 
 func (l decodedLoader) Tombstone(id format.ID) (*format.Tombstone, error) {
-	if t, ok := l.x.decoded[id].Object.(*format.Tombstone); ok {
-		return t, nil
-	}
-	return l.x.s.History.Loader().Tombstone(id)
+	return decodedOr(l.x, id, l.x.s.History.Loader().Tombstone)
 }
 
 // forestOf returns the state that a forest object holds.

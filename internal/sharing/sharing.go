@@ -108,9 +108,6 @@ func unread(err error, form string, args ...any) error {
 	return tampered("%s: %v", fmt.Sprintf(form, args...), err)
 }
 
-// folder is the folder of a store on a remote.
-func folder(store string) string { return store }
-
 // headOf reads the head of a store on the remote; nil for none.
 func (x *Sharer) headOf(ctx context.Context, folder string) (*share.Head, []byte, error) {
 	b, err := x.r.Get(ctx, share.HeadName(folder))

@@ -41,7 +41,7 @@ func (x *Sharer) renew(
 	if len(forgot) == 0 && !joins {
 		return r, nil
 	}
-	c, err := x.list(ctx, folder(x.s.Shared))
+	c, err := x.list(ctx, x.s.Shared)
 	if err != nil {
 		return r, err
 	}
@@ -83,7 +83,7 @@ func (x *Sharer) get(ctx context.Context, r *renewal, name string) ([]byte, erro
 			return f.data, nil
 		}
 	}
-	b, err := x.r.Get(ctx, share.Stores+folder(x.s.Shared)+"/"+name)
+	b, err := x.r.Get(ctx, share.Stores+x.s.Shared+"/"+name)
 	if errors.Is(err, remote.ErrNotFound) {
 		err = fmt.Errorf("%w: another push has replaced %s", remote.ErrStale, name)
 	}
@@ -143,7 +143,7 @@ func (x *Sharer) takeBack(ctx context.Context, packs []share.File) error {
 			return err
 		}
 		for _, bare := range r.files {
-			root := share.Stores + folder(x.s.Shared) + "/"
+			root := share.Stores + x.s.Shared + "/"
 			if err := x.r.PutNew(ctx, root+bare.name, bare.data); err != nil {
 				return err
 			}
@@ -319,7 +319,7 @@ func (x *Sharer) empty(ctx context.Context, head *share.Head, headBytes []byte) 
 	}
 	names := make([]string, len(due))
 	for i, name := range due {
-		names[i] = share.Stores + folder(x.s.Shared) + "/" + name
+		names[i] = share.Stores + x.s.Shared + "/" + name
 	}
 	if err := x.r.Delete(ctx, names); err != nil {
 		return headBytes, err
@@ -330,7 +330,7 @@ func (x *Sharer) empty(ctx context.Context, head *share.Head, headBytes []byte) 
 	if err != nil {
 		return headBytes, err
 	}
-	if err := x.r.Swap(ctx, share.HeadName(folder(x.s.Shared)), headBytes, b); err != nil {
+	if err := x.r.Swap(ctx, share.HeadName(x.s.Shared), headBytes, b); err != nil {
 		return headBytes, err
 	}
 	*head = next

@@ -441,10 +441,7 @@ func (t *Tx) recover(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := t.repo.FS.Remove(path); err != nil {
-		return err
-	}
-	return t.repo.FS.SyncDir(filepath.Dir(path))
+	return t.repo.FS.RemoveDurable(path)
 }
 
 // hasForgotten reports whether operation n is in the log and is one that forgets. One that is no

@@ -141,10 +141,9 @@ func (t *Tx) someSealed() (format.Raw, error) {
 	id := t.View.Get(names[0]).ID
 	for range mostTried {
 		raw, err := t.Objects.Get(id)
-		var gone *objects.GoneError
 		var corrupt *objects.CorruptError
 		switch {
-		case errors.As(err, &gone):
+		case objects.IsGone(err):
 			raw.Header, err = t.Objects.Header(id)
 		case err == nil && len(raw.Body) >= format.NonceLen:
 			return raw, nil
