@@ -105,10 +105,9 @@ func (db *DB) backThrough(
 			op, digest, n, mended, err = db.decodeNext(b, at.offset-int64(len(b)))
 		}
 		if err != nil || op.Number != at.number || digest != at.digest {
-			return false,
-				&CorruptError{Path: path, Offset: at.offset - int64(len(b)),
-					Why: fmt.Sprintf("operation %d does not stand before byte %d",
-						at.number, at.offset)}
+			return false, &CorruptError{Path: path, Offset: at.offset - int64(len(b)),
+				Why: fmt.Sprintf("operation %d does not stand before byte %d",
+					at.number, at.offset)}
 		}
 		at.offset -= int64(n)
 		at.number, at.digest = op.Number-1, op.Before

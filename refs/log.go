@@ -164,11 +164,10 @@ func (db *DB) readSegment(
 			if at.lost && next > at.number {
 				at.number, head = next-1, db.segmentHeader(next)
 			} else if next > at.number+1 && at.segment > 1 {
-				return nil, 0, 0,
-					&CorruptError{Path: db.segmentPath(at.segment - 1), Offset: -1,
-						Why: fmt.Sprintf(
-							"ends with operation %d, and the segment after it begins with "+
-								"operation %d", at.number, next)}
+				return nil, 0, 0, &CorruptError{Path: db.segmentPath(at.segment - 1), Offset: -1,
+					Why: fmt.Sprintf(
+						"ends with operation %d, and the segment after it begins with "+
+							"operation %d", at.number, next)}
 			} else {
 				return nil, 0, 0,
 					&CorruptError{Path: path, Offset: 0, Why: "not the segment that belongs here"}
@@ -177,9 +176,8 @@ func (db *DB) readSegment(
 		start = int64(len(head))
 	}
 	if f.size < start {
-		return nil, 0, 0,
-			&CorruptError{Path: path, Offset: f.size,
-				Why: fmt.Sprintf("ends before byte %d, where the checkpoint goes on", start)}
+		return nil, 0, 0, &CorruptError{Path: path, Offset: f.size,
+			Why: fmt.Sprintf("ends before byte %d, where the checkpoint goes on", start)}
 	}
 	if f.size-start > maxSegmentFile {
 		return nil, 0, 0, f.tooLarge()
@@ -363,9 +361,8 @@ func (db *DB) scanLog(
 			return at, 0, err
 		}
 		if s.torn > 0 {
-			return at, 0,
-				&CorruptError{Path: db.segmentPath(at.segment), Offset: s.end,
-					Why: "a record is cut short, and the log goes on after it"}
+			return at, 0, &CorruptError{Path: db.segmentPath(at.segment), Offset: s.end,
+				Why: "a record is cut short, and the log goes on after it"}
 		}
 		at = next
 	}

@@ -19,9 +19,9 @@
 //   - Among few people (up to three, as in the room of a project) there is mostly one dialogue at a
 //     time. Words count little, silence counts much.
 //   - In a meeting nobody is addressed by name and topics follow each other. The amount of talk
-//     tells best when the next topic is due; see meeting.go.
+//     tells best when the next topic is due; see place.go.
 //   - Where messages are hours apart, as in comments on an issue, a minute is scaled to the pace;
-//     see beat.go.
+//     see place.go.
 //   - If a model takes part, words, paths, identifiers and the previous exchange count, and people
 //     do not. Of a tool's output only the artifacts count.
 //
@@ -36,7 +36,7 @@
 // They were fitted three times: first on the correct clusters, then twice with what the method had
 // made itself, where the correct choice was the one that is best for B-cubed. This is worth more
 // than any sign: a wrong early merge spoils all later decisions, which decisions on perfect
-// clusters never show. The constants in meeting.go were set by hand, and so was the weight of an
+// clusters never show. The constants in place.go were set by hand, and so was the weight of an
 // acknowledgement for the previous exchange.
 //
 // TestFitWeights fits the weights anew. What it finds for talk between people rounds to the weights

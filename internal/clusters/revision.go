@@ -325,12 +325,10 @@ func (s *Reader) Operation(view *refs.View, name string) (uint64, error) {
 	case err != nil:
 		return 0, err
 	case len(found) == 0:
-		return 0,
-			fmt.Errorf("%w: no operation with the digest %s in the log", history.NoStep, name)
+		return 0, fmt.Errorf("%w: no operation with the digest %s in the log", history.NoStep, name)
 	case len(found) > 1:
-		return 0,
-			fmt.Errorf("%w: digest %s is ambiguous: operations %d and %d", history.NoStep,
-				name, found[1], found[0])
+		return 0, fmt.Errorf("%w: digest %s is ambiguous: operations %d and %d", history.NoStep,
+			name, found[1], found[0])
 	}
 	return found[0], nil
 }

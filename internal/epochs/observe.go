@@ -81,10 +81,9 @@ func (s *Reader) observed(
 		return Observed{}, nil, err
 	}
 	if open, _ := epoch.Split(b.messages); len(open) > 0 {
-		return Observed{}, nil,
-			fmt.Errorf(
-				"%w: %s/%s: a tool call waits for its result, and an update would come between: %s",
-				history.ErrRefused, session, branch, epoch.Open(open))
+		return Observed{}, nil, fmt.Errorf(
+			"%w: %s/%s: a tool call waits for its result, and an update would come between: %s",
+			history.ErrRefused, session, branch, epoch.Open(open))
 	}
 	inForce := view.Get(EpochRef(session, branch)).ID
 	state, err := s.epochState(inForce, b.epochs)

@@ -103,9 +103,8 @@ func (x *Sharer) pushes(
 			if segmentIsCut(b) {
 				return nil, incomplete("store %s: the log's segment %s", h.Store, f.Name())
 			}
-			return nil,
-				tampered("store %s: the log's segment %s is not what its name says",
-					h.Store, f.Name())
+			return nil, tampered("store %s: the log's segment %s is not what its name says",
+				h.Store, f.Name())
 		}
 		list, err := x.unpackSegment(b)
 		if err != nil {

@@ -60,11 +60,10 @@ func (h *Helper) Summarize(ctx context.Context, ask summarize.Request) (summariz
 		return summarize.Response{}, err
 	}
 	if n := sourceTokens(ask); n > h.can.MaxInputTokens {
-		return summarize.Response{},
-			h.fail(
-				&Failure{Kind: TooLong,
-					Why: fmt.Sprintf("inputs have %d tokens, it takes %d", n,
-						h.can.MaxInputTokens)})
+		return summarize.Response{}, h.fail(
+			&Failure{Kind: TooLong,
+				Why: fmt.Sprintf("inputs have %d tokens, it takes %d", n,
+					h.can.MaxInputTokens)})
 	}
 	if h.answered[ask.Claim.String()] {
 		// The claim is asked again. A late second answer to the first request could not be
@@ -173,10 +172,9 @@ func (h *Helper) next(ctx context.Context, timeout time.Duration, late Kind) (li
 		case !ok:
 			return line{}, h.gone(late)
 		case errors.Is(l.err, errOversized):
-			return line{},
-				h.fail(
-					&Failure{Kind: Oversized,
-						Why: fmt.Sprintf("wrote a line of more than %d bytes", MaxLine)})
+			return line{}, h.fail(
+				&Failure{Kind: Oversized,
+					Why: fmt.Sprintf("wrote a line of more than %d bytes", MaxLine)})
 		case l.err != nil:
 			return line{},
 				h.fail(&Failure{Kind: Crashed, Why: child.OneLine(l.err.Error(), maxWhy)})

@@ -174,23 +174,19 @@ func decodeAnswer(line []byte, claim string, answered map[string]bool) (WireAnsw
 	}
 	switch {
 	case a.V != Version || a.Claim == "" || a.Error != nil && a.Text != "":
-		return a,
-			&Failure{Kind: Garbage,
-				Why: fmt.Sprintf("wrote a line that is no answer: %s", quoted(line))}
+		return a, &Failure{Kind: Garbage,
+			Why: fmt.Sprintf("wrote a line that is no answer: %s", quoted(line))}
 	case a.Claim != claim && answered[a.Claim]:
-		return a,
-			&Failure{Kind: Twice,
-				Why: fmt.Sprintf("answered claim %s again", child.OneLine(a.Claim, 12))}
+		return a, &Failure{Kind: Twice,
+			Why: fmt.Sprintf("answered claim %s again", child.OneLine(a.Claim, 12))}
 	case a.Claim != claim:
-		return a,
-			&Failure{Kind: WrongClaim,
-				Why: fmt.Sprintf("answered claim %s, which it was not given",
-					child.OneLine(a.Claim, 12))}
+		return a, &Failure{Kind: WrongClaim,
+			Why: fmt.Sprintf("answered claim %s, which it was not given",
+				child.OneLine(a.Claim, 12))}
 	case a.Error != nil && !slices.Contains(saidKinds(), a.Error.Kind):
-		return a,
-			&Failure{Kind: Garbage,
-				Why: fmt.Sprintf("told of an error of an unknown kind: %s",
-					quoted([]byte(a.Error.Kind)))}
+		return a, &Failure{Kind: Garbage,
+			Why: fmt.Sprintf("told of an error of an unknown kind: %s",
+				quoted([]byte(a.Error.Kind)))}
 	case a.Error != nil:
 		return a, &Failure{Kind: a.Error.Kind, Why: told(a.Error.Message)}
 	}

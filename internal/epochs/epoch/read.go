@@ -140,10 +140,9 @@ func (s *Set) read(line []byte) (observation, error) {
 		}
 	}
 	if !format.IsEpochKey(o.key) {
-		return observation{},
-			fmt.Errorf(
-				"bad key %.80q: a namespace, a slash and a name is the form, as in core/date",
-				o.key)
+		return observation{}, fmt.Errorf(
+			"bad key %.80q: a namespace, a slash and a name is the form, as in core/date",
+			o.key)
 	}
 	return o, o.check(removed)
 }

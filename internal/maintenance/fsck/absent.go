@@ -11,13 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// noteForget records an operation that forgot something.
-func (f *checker) noteForget(op *format.Operation) {
-	if op.Effects.Forgets {
-		f.forgetOps = append(f.forgetOps, op.Number)
-	}
-}
-
 // checkAbsent compares the records of absent bodies with the files of forgets.
 func (f *checker) checkAbsent() {
 	known, ok := f.checkForgets()

@@ -127,6 +127,11 @@ func (f *checker) fault(kind, subject, path, why string) {
 	}
 }
 
+// opFault is fault for an operation of the log.
+func (f *checker) opFault(op *format.Operation, why string) {
+	f.fault("log", fmt.Sprintf("operation %d", op.Number), "", why)
+}
+
 // unknown records that a newer build wrote an object or a record.
 func (f *checker) unknown(err error) {
 	var version *format.VersionError

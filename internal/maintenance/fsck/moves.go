@@ -41,7 +41,7 @@ func (f *checker) checkMoves() {
 		}
 		if session, ok := sessionOfRef(at.ref.Name); ok {
 			for _, why := range m.faultsOf(at.op, at.ref, session) {
-				f.fault("log", fmt.Sprintf("operation %d", at.op.Number), "", why)
+				f.opFault(at.op, why)
 			}
 		}
 		m.hold(at.ref.Name, at.ref.New.ID)

@@ -67,13 +67,14 @@ func (f *checker) checkLog() {
 		}
 		for _, u := range r.Op.Refs {
 			if running[u.Name] != u.Old {
-				f.fault("log", fmt.Sprintf("operation %d", r.Op.Number), "",
-					fmt.Sprintf("moves ref %q from a value that it did not have", u.Name))
+				f.opFault(r.Op, fmt.Sprintf("moves ref %q from a value that it did not have", u.Name))
 			}
 		}
 		graph.ApplyRefs(running, r.Op)
 		f.checkEffects(r.Op)
-		f.noteForget(r.Op)
+		if r.Op.Effects.Forgets {
+			f.forgetOps = append(f.forgetOps, r.Op.Number)
+		}
 		f.noteMoves(r.Op)
 		f.report.Operations++
 		reachedNumber, f.read = r.Op.Number, r.Op.Number
@@ -99,8 +100,7 @@ func (f *checker) checkLog() {
 func (f *checker) checkEffects(op *format.Operation) {
 	want, known := refs.EffectsOfVerb(op.Verb)
 	if known && op.Effects != want {
-		f.fault("log", fmt.Sprintf("operation %d", op.Number), "",
-			fmt.Sprintf("states effects that a verb %q does not have", op.Verb))
+		f.opFault(op, fmt.Sprintf("states effects that a verb %q does not have", op.Verb))
 	}
 }
 

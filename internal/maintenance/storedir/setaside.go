@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -66,7 +65,7 @@ func SetAsides(store string) (list []SetAside, err error) {
 		for _, f := range files {
 			own := name.FindString(f.Name()) + folder.Ext
 			if own == folder.Ext || own == f.Name() || !f.Type().IsRegular() ||
-				durable.IsTemp(f.Name()) || strings.Contains(f.Name(), objects.IndexExt) {
+				strings.HasPrefix(f.Name(), ".") || strings.Contains(f.Name(), objects.IndexExt) {
 				continue
 			}
 			one := SetAside{Path: filepath.Join(folder.Folder, f.Name()),

@@ -361,10 +361,9 @@ func parse(address string, getenv func(string) string) (place, error) {
 			errors.New("the URL does not have the form s3://BUCKET/PREFIX?endpoint=URL&region=NAME")
 	}
 	if u.User != nil {
-		return place{},
-			errors.New(
-				"the URL has a key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write " +
-					"~/.aws/credentials")
+		return place{}, errors.New(
+			"the URL has a key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write " +
+				"~/.aws/credentials")
 	}
 	query := u.Query()
 	for name := range query {
@@ -428,10 +427,9 @@ func (p place) client(ctx context.Context, getenv func(string) string) (*minio.C
 	}
 	client.SetAppInfo("ctx-remote-s3", "1")
 	if value, err := client.GetCreds(); err != nil || value.AccessKeyID == "" {
-		return nil,
-			errors.New(
-				"no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write " +
-					"~/.aws/credentials")
+		return nil, errors.New(
+			"no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write " +
+				"~/.aws/credentials")
 	}
 	return client, ctx.Err()
 }

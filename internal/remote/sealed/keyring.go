@@ -333,10 +333,9 @@ func parseSSH(pem []byte) (age.Identity, error) {
 	key, err := ssh.ParsePrivateKey(pem)
 	var locked *ssh.PassphraseMissingError
 	if errors.As(err, &locked) {
-		return nil,
-			errors.New(
-				"the key has a passphrase, and nobody can be asked for it: use a key without " +
-					"one, or the key that `ctx-remote-age identity` makes")
+		return nil, errors.New(
+			"the key has a passphrase, and nobody can be asked for it: use a key without " +
+				"one, or the key that `ctx-remote-age identity` makes")
 	}
 	if err != nil {
 		return nil, err

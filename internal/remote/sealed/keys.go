@@ -70,9 +70,8 @@ func (r *Remote) loadOnce(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	if r.c.Group != "" && r.c.Group != g.id() {
-		return false,
-			fmt.Errorf("%w: its keys are those of group %s, and the URL names %s",
-				remote.ErrTampered, g.id(), r.c.Group)
+		return false, fmt.Errorf("%w: its keys are those of group %s, and the URL names %s",
+			remote.ErrTampered, g.id(), r.c.Group)
 	}
 	if pin != nil {
 		if err := pin.allows(g, text); err != nil {

@@ -156,9 +156,8 @@ func (r *Remote) read(ctx context.Context, name string) (plain, there []byte, er
 		return nil, nil, fmt.Errorf("%w: %s", remote.ErrIncomplete, name)
 	}
 	if err != nil {
-		return nil, nil,
-			fmt.Errorf("%w: %s is not what a member put there under this name: %w",
-				remote.ErrTampered, name, err)
+		return nil, nil, fmt.Errorf("%w: %s is not what a member put there under this name: %w",
+			remote.ErrTampered, name, err)
 	}
 	return plain, there, nil
 }

@@ -60,9 +60,8 @@ func NewClient(o Options) (*Client, error) {
 	case err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http":
 		return nil, fmt.Errorf("base URL is not of the form https://HOST/PATH")
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
-		return nil,
-			errors.New(
-				"base URL has a user, a query or a fragment; a key goes into its own variable")
+		return nil, errors.New(
+			"base URL has a user, a query or a fragment; a key goes into its own variable")
 	case base.Scheme == "http" && !isLocal(base.Hostname()) && !o.Insecure:
 		return nil,
 			fmt.Errorf("base URL is not https, and %q is another machine; --insecure allows it",
