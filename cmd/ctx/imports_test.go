@@ -260,6 +260,7 @@ var layers = map[string]string{
 // dealt with.
 var libraries = map[string]string{
 	"github.com/gofrs/flock":                   "lock",
+	"github.com/google/renameio/v2":            "internal/durable",
 	"github.com/rogpeppe/go-internal/robustio": "internal/durable",
 	"github.com/rogpeppe/go-internal/diff":     "internal/hooks",
 	"github.com/klauspost/compress/zstd": "objects internal/agent/catalog " +

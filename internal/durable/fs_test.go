@@ -255,11 +255,19 @@ func TestPermissions(t *testing.T) {
 
 func TestIsTemp(t *testing.T) {
 	for name, want := range map[string]bool{
-		".tmp-1": true, ".tmp-ctx-12": true, ".format1234567890": false,
-		"format": false, ".gitignore": false, "tmp-1": false,
+		".tmp-1": true, ".tmp-ctx-12": true, ".format1234567890": true,
+		".config.toml12345678": true,
+		"format":               false, ".gitignore": false, ".format": false,
+		".format1234567":   false,
+		"format1234567890": false,
+		".1234567890":      false, "seg-00000001": false,
 	} {
 		if got := durable.IsTemp(name); got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
+	}
+	if !durable.IsTempOf(".settings.json1234567890", "settings.json") ||
+		durable.IsTempOf(".settings.json.bak1234567890", "settings.json") {
+		t.Error("IsTempOf takes another name, or not its own")
 	}
 }

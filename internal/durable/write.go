@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -19,8 +20,19 @@ const TempPrefix = ".tmp-"
 // from those of other programs in a directory that does not belong to a store.
 const OwnPrefix = TempPrefix + "ctx-"
 
-// IsTemp reports whether a file in a store has the name of a temporary file.
-func IsTemp(name string) bool { return strings.HasPrefix(name, TempPrefix) }
+// IsTemp reports whether a file in a store has the name of a temporary file: TempPrefix, or what
+// renameio makes of the name of the file to replace.
+func IsTemp(name string) bool {
+	base := strings.TrimRight(name, "0123456789")
+	return strings.HasPrefix(name, TempPrefix) || len(base) > 1 && IsTempOf(name, base[1:])
+}
+
+// IsTempOf reports whether name is one that renameio gives the temporary file that replaces a file
+// called target: a dot, target and a random number, which is below 10^8 once in 10^11 times.
+func IsTempOf(name, target string) bool {
+	digits, ok := strings.CutPrefix(name, "."+target)
+	return ok && len(digits) >= 8 && strings.Trim(digits, "0123456789") == ""
+}
 
 // syncers is the number of files or directories that are synced at once. A journalling file system
 // puts several syncs into one commit. More than a few gain nothing.
@@ -40,6 +52,7 @@ type File struct {
 // the temporary file is gone.
 func (f *FS) WriteFile(path string, data []byte, perm fs.FileMode, sync bool) error {
 	t := f.temp(filepath.Dir(path), path, perm)
+	t.named = sync
 	defer t.Discard()
 	if _, err := t.Write(data); err != nil {
 		return err
@@ -149,8 +162,12 @@ type Temp struct {
 	dir   string
 	label string // the path that a hook sees
 	perm  fs.FileMode
+	named bool // label is the name that the file gets
 	file  *os.File
-	done  bool
+	// replace closes the file and renames it to label. nil for a file whose name is not known.
+	replace func() error
+	open    bool
+	done    bool
 }
 
 // NewTemp begins a file in dir, mode 0600, whose name is known only once its content is complete.
@@ -177,16 +194,27 @@ func (t *Temp) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// create makes the empty file. The file is not nil where only its mode cannot be set.
-func (t *Temp) create() (err error) {
+func (t *Temp) create() error {
 	if t.file != nil {
 		return nil
 	}
-	t.file, err = os.CreateTemp(t.dir, OwnPrefix+"*")
-	if err == nil && t.perm != 0o600 {
-		err = t.file.Chmod(t.perm)
+	var err error
+	if t.named {
+		t.file, t.replace, err = newPending(t.label, t.perm)
+	} else {
+		t.file, err = createTemp(t.dir, t.perm)
 	}
+	t.open = t.file != nil
 	return err
+}
+
+// createTemp makes an empty file in dir. The file is not nil where only its mode cannot be set.
+func createTemp(dir string, perm fs.FileMode) (*os.File, error) {
+	file, err := os.CreateTemp(dir, OwnPrefix+"*")
+	if err == nil && perm != 0o600 {
+		err = file.Chmod(perm)
+	}
+	return file, err
 }
 
 // Sync makes the bytes of the file durable; the file has no name yet. A Write must come first.
@@ -210,12 +238,21 @@ func (t *Temp) Rename(path string) error {
 			return fmt.Errorf("nothing written to %q", t.label)
 		}
 		c.File = t.file.Name()
+		if t.replace != nil {
+			err := t.replace()
+			t.done = err == nil
+			t.open = t.open && !t.done
+			return err
+		}
+		t.open = false
 		if err := t.file.Close(); err != nil {
 			return err
 		}
-		err := rename(t.file.Name(), path)
-		t.done = err == nil
-		return err
+		if err := rename(t.file.Name(), path); err != nil {
+			return err
+		}
+		t.done = true
+		return nil
 	})
 }
 
@@ -225,12 +262,18 @@ func (t *Temp) Discard() {
 	if t.file == nil {
 		return
 	}
-	_ = t.file.Close() // what is left of it a later command sweeps
+	var err error
+	if t.open {
+		t.open = false
+		err = t.file.Close()
+	}
 	if !t.done {
 		t.done = true
-		_ = t.fs.quiet(Call{Op: OpHintRemove, Path: t.file.Name()},
-			func() error { return os.Remove(t.file.Name()) })
+		err = errors.Join(err,
+			t.fs.quiet(Call{Op: OpHintRemove, Path: t.file.Name()},
+				func() error { return os.Remove(t.file.Name()) }))
 	}
+	_ = err // a later command sweeps leftovers
 }
 
 // openOwn opens for writing a file that stays in place, and creates it with mode 0600 if flags say

@@ -58,9 +58,16 @@ func Leftovers(s *store.Opened, before time.Time) ([]string, error) {
 	return left, nil
 }
 
+// agentSettings is the name of the agent's settings, which are beside the store. `ctx install`
+// replaces them and keeps a backup beside them.
+const agentSettings = "settings.json"
+
 // ownTemp reports whether a file in a directory that is not a store's is a temporary one of ours.
 func ownTemp(f fs.DirEntry) bool {
-	return f.Type().IsRegular() && strings.HasPrefix(f.Name(), durable.OwnPrefix)
+	name := f.Name()
+	return f.Type().IsRegular() && (strings.HasPrefix(name, durable.OwnPrefix) ||
+		durable.IsTempOf(name, agentSettings) ||
+		durable.IsTempOf(name, agentSettings+".before-ctx"))
 }
 
 // SweepBeside removes this program's temporary files older than before from a directory of the
