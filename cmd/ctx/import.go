@@ -15,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/sanitize"
@@ -175,6 +176,12 @@ func importFiles(
 	if l != nil {
 		if err := s.Exchange.NoteDrift(l.drift...); err != nil {
 			a.warn("unknown kinds of records are not remembered: " + err.Error())
+		}
+		for _, file := range files {
+			agent := l.ahead.agent(file)
+			if err := hooks.Finish(a.c, s, agent.Name, a.path(file)); err != nil {
+				a.warn("the next hook reads a transcript as a whole: " + err.Error())
+			}
 		}
 	}
 	failed := failures.failed()

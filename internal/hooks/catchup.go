@@ -91,6 +91,17 @@ func catchUp(
 	return done, graduate(ctx, s, changed)
 }
 
+// Finish reads a transcript to its end if hooks copy it and the last one did not come to its end,
+// so that the next one reads on from there. Hooks alone are stopped by the deadline each time, in a
+// transcript that takes longer.
+func Finish(ctx context.Context, s *session.Store, agent, path string) error {
+	if c, ok := loadCopied(s, path); !ok || !changed(c, path) {
+		return nil
+	}
+	_, err := catchUp(ctx, s, agent, path, false)
+	return err
+}
+
 // readOn imports what follows the last copy of a transcript, and notes in now where it ended. ok is
 // false if the whole has to be read: the transcript was written anew, what follows leads back, or
 // the session's newest entry is not what the last copy ended with.

@@ -72,6 +72,30 @@ func TestCatchUp(t *testing.T) {
 	}
 }
 
+// TestFinish reads on after an import has finished what the deadline of a hook cut short.
+func TestFinish(t *testing.T) {
+	s, path, c := newStore(t), filepath.Join(t.TempDir(), "s.jsonl"), context.Background()
+	write(t, path, turns(0, 60))
+	if err := Finish(c, s, "claude-code", path); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := loadCopied(s, path); ok {
+		t.Error("a transcript that no hook has copied has a cursor")
+	}
+	stopped, stop := context.WithCancel(c)
+	stop()
+	if _, err := catchUp(stopped, s, "claude-code", path, false); err == nil {
+		t.Fatal("a copy that was stopped has come to its end")
+	}
+	if err := Finish(c, s, "claude-code", path); err != nil {
+		t.Fatal(err)
+	}
+	appendTo(t, path, turns(60, 61))
+	if got, err := catchUp(c, s, "claude-code", path, false); err != nil || got.whole || got.new != 1 {
+		t.Errorf("after that the next hook reads %+v, error %v", got, err)
+	}
+}
+
 // TestCatchUpAfterAnother reads the whole if somebody has changed the session meanwhile.
 func TestCatchUpAfterAnother(t *testing.T) {
 	s, path := newStore(t), filepath.Join(t.TempDir(), "s.jsonl")
