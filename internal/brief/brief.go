@@ -61,7 +61,8 @@ type Line struct {
 // SessionBrief is the brief of a branch of a session.
 type SessionBrief struct {
 	Session, Branch string
-	Theirs          bool // of another store
+	Theirs          bool   // of another store
+	Also            string // the session of this store with the same beginning; "" for none
 	Messages        uint64
 	Last            time.Time // of the newest message; zero if unknown
 	Lines           []Line

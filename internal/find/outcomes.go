@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/outcome"
 	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -114,6 +115,7 @@ func (s *Reader) actSessions(view *refs.View, words, session string) (names []st
 	if err != nil {
 		return nil, err
 	}
+	list = sessions.WithoutTwins(list)
 	last := map[string]time.Time{}
 	for i := range list {
 		last[list[i].Name] = list[i].Last
@@ -126,7 +128,9 @@ func (s *Reader) actSessions(view *refs.View, words, session string) (names []st
 			return nil, err
 		}
 		for _, h := range hits {
-			names = append(names, h.Best.Session)
+			if _, ok := last[h.Best.Session]; ok {
+				names = append(names, h.Best.Session)
+			}
 		}
 	}
 	slices.SortStableFunc(names, func(x, y string) int { return last[x].Compare(last[y]) })
@@ -361,6 +365,7 @@ func (s *Reader) Instead(
 	if err != nil {
 		return nil, err
 	}
+	list = sessions.WithoutTwins(list)
 	for i := range list[:min(len(list), maxInstead)] {
 		acts, root, err := s.actsOf(view, list[i].Name)
 		if err != nil {
@@ -370,7 +375,8 @@ func (s *Reader) Instead(
 		switch {
 		case last == nil:
 			continue
-		case right == nil || list[i].Name == session || !fresh(right.Entry):
+		case right == nil || session == list[i].Name || session != "" && session == list[i].Also,
+			!fresh(right.Entry):
 			return nil, nil
 		}
 		failed, err := s.ran(acts.Name, last, root)

@@ -11,6 +11,7 @@ package find
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/objects"
@@ -61,6 +63,9 @@ func (s *Reader) Grep(view *refs.View, q SearchQuery, yield func(Line) error) er
 	if err != nil {
 		return err
 	}
+	if list, err = s.withoutTwins(view, list); err != nil {
+		return err
+	}
 	for _, d := range list {
 		shown, ok, err := s.documentText(d, q.Reader)
 		if err != nil {
@@ -77,6 +82,32 @@ func (s *Reader) Grep(view *refs.View, q SearchQuery, yield func(Line) error) er
 		}
 	}
 	return nil
+}
+
+// withoutTwins leaves out what a session of another store says as the one of this store with the
+// same beginning does.
+func (s *Reader) withoutTwins(
+	view *refs.View, list []search.Document,
+) ([]search.Document, error) {
+	all, err := s.Overviews(view)
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]string{}
+	for i := range all {
+		own[all[i].Name] = all[i].Also
+	}
+	type said struct {
+		session string
+		print   uint64
+	}
+	here := map[said]bool{}
+	for _, d := range list {
+		here[said{d.Session, d.Print}] = d.Print != 0
+	}
+	return slices.DeleteFunc(list, func(d search.Document) bool {
+		return here[said{own[d.Session], d.Print}]
+	}), nil
 }
 
 // eachLine calls yield for every line of a text that matches a pattern.

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -60,6 +61,16 @@ func (s *Reader) toldTo(v *refs.View, session string) (*told, error) {
 		t.entries[f.Entry], t.own[saying{f.Kind, f.Text}] = true, true
 	}
 	return t, nil
+}
+
+// with returns what is known beside what a session of this store says.
+func (t *told) with(s *Reader, v *refs.View, session string) (*told, error) {
+	of, err := s.toldTo(v, session)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(of.own, t.own)
+	return &told{t.entries, of.own, t.passed}, nil
 }
 
 // workBrief is WorkBriefOf without what a reader was told, to which it adds the messages of the

@@ -114,6 +114,18 @@ func setAlso(view *refs.View, list []Overview, rows []overviewRow) {
 	}
 }
 
+// WithoutTwins leaves out sessions that others of a list tell of, newest first: of a session of this
+// store and those of others with the same beginning, all but the newest.
+func WithoutTwins(list []Overview) []Overview {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(list, func(o Overview) bool {
+		name := cmp.Or(o.Also, o.Name)
+		again := seen[name]
+		seen[name] = true
+		return again
+	})
+}
+
 // isRight reports whether the row of a session is known, and still right.
 func (s *Reader) isRight(known *overviews, view *refs.View, one *Session) bool {
 	b, row := MainOf(one), known.row(one.Name)

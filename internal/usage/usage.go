@@ -80,13 +80,17 @@ func Tokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / bytesPerTo
 
 // Count counts what a view of the refs has. What a rewind has left is not counted.
 func Count(c context.Context, s *recall.Reader, view *refs.View, o Options) (*Report, error) {
-	list, err := s.Sessions(view)
+	list, err := s.Overviews(view)
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(list, func(a, b sessions.Overview) int { // those of this store first
+		return cmp.Or(cmp.Compare(a.Also, b.Also), cmp.Compare(a.Name, b.Name))
+	})
 	n := &counter{c: c, s: s, o: o, r: &Report{Roles: map[string]int{}}, weeks: map[string]*Row{},
 		agents: map[string]*Row{},
-		files:  map[string]*File{}, seen: map[format.ID]bool{}, calls: map[string]call{}}
+		files:  map[string]*File{}, seen: map[format.ID]bool{}, sources: map[format.Source]bool{},
+		calls: map[string]call{}}
 	for i := range list {
 		if o.Session == "" || list[i].Name == o.Session {
 			if err := n.session(&list[i]); err != nil {
@@ -114,13 +118,16 @@ type counter struct {
 	agents map[string]*Row
 	files  map[string]*File
 	seen   map[format.ID]bool // entries, which forked sessions share
-	calls  map[string]call    // by their agent and name
+	// sources are those of the messages of this store's own sessions.
+	sources map[format.Source]bool
+	calls   map[string]call // by their agent and name
 	// nameless are the calls whose model an older message names.
 	nameless []string
 }
 
-// session counts a session. One without a message in the time that was asked for does not count.
-func (n *counter) session(one *sessions.Session) error {
+// session counts a session. One without a message in the time that was asked for does not count,
+// nor what a session of another store has from the same transcript.
+func (n *counter) session(one *sessions.Overview) error {
 	before := n.r.Messages
 	for _, b := range one.Branches {
 		through := uint64(0)
@@ -136,6 +143,14 @@ func (n *counter) session(one *sessions.Session) error {
 				continue // a branch stands on what another one has counted
 			}
 			n.seen[e.ID] = true
+			if e.Source != nil {
+				source := format.Source{Agent: e.Source.Agent, Session: e.Source.Session,
+					Message: e.Source.Message}
+				if one.Also != "" && n.sources[source] {
+					continue
+				}
+				n.sources[source] = n.sources[source] || one.Also == ""
+			}
 			if !n.o.Within.Has(e.Time) {
 				continue
 			}
@@ -152,7 +167,7 @@ func (n *counter) session(one *sessions.Session) error {
 			}
 		}
 	}
-	if n.r.Messages > before || n.o.Within.IsZero() {
+	if n.r.Messages > before || n.o.Within.IsZero() && one.Also == "" {
 		n.r.Sessions++
 		if one.Parent != nil {
 			n.r.Subagents++
