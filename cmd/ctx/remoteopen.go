@@ -53,7 +53,17 @@ func (a *app) remoteURL(text string) (string, error) {
 	case text == "":
 		return "", usagef("the place of the remote is empty")
 	case scheme == "dir":
-		return "dir:" + a.path(strings.TrimPrefix(text, "dir:")), nil
+		path := strings.TrimPrefix(text, "dir:")
+		if in, ok := strings.CutPrefix(path, "~/"); ok { // no shell knows it behind a colon
+			path = filepath.Join(a.home, in)
+		}
+		if path == "" {
+			return "", usagef("the place of the remote is empty")
+		}
+		if path = a.path(path); strings.Contains(filepath.ToSlash(path)+"/", "/.gemini/context/") {
+			return "", usagef("the place of the remote is in a store: %q", path)
+		}
+		return "dir:" + path, nil
 	case strings.HasPrefix(text, "git+") && strings.Contains(text, ":"):
 		return text, nil
 	case scheme == "http", scheme == "https", scheme == "ssh", scheme == "git",

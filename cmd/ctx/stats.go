@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/usage"
 	"github.com/gemini-ctx/ctx/refs"
@@ -49,7 +50,7 @@ func (o *statsOptions) run(a *app, s *session.Store, view *refs.View) error {
 		return err
 	}
 	want := usage.Options{Within: within, Files: o.files, Cost: o.cost,
-		Prices: s.Config.Stats.Prices}
+		Project: repo.ProjectOf(s.Dir), Prices: s.Config.Stats.Prices}
 	if o.session != "" {
 		if want.Session, err = s.Recall.Named(view, o.session); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -22,6 +23,9 @@ import (
 func Find(env Env) (dir string, err error) {
 	if env.StoreDir != "" {
 		return findNamed(env)
+	}
+	if env.WorkDir == "" {
+		return "", errors.New("cannot read the working directory: it may have been removed")
 	}
 	if !filepath.IsAbs(env.WorkDir) {
 		return "",

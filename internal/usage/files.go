@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/blame/replay"
@@ -13,7 +14,7 @@ import (
 )
 
 // changes counts the files that the calls of a message change, as far as their arguments say it.
-// Paths are counted as the agent wrote them.
+// A path outside the project is counted as the agent wrote it.
 func (n *counter) changes(session string, e history.Entry) error {
 	if !slices.ContainsFunc(e.Calls, func(c format.Call) bool { return replay.MayChange(c.Tool) }) {
 		return nil
@@ -42,6 +43,7 @@ func (n *counter) changes(session string, e history.Entry) error {
 }
 
 func (n *counter) changed(path, session string) {
+	path = strings.TrimPrefix(path, n.o.Project+"/")
 	f := n.files[path]
 	if f == nil {
 		f = &File{Path: path}

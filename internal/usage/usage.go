@@ -27,6 +27,7 @@ type Options struct {
 	Within  when.Span    // only messages that were said then; the zero Span for all
 	Files   bool         // also count changes of files, which reads every call of a tool
 	Cost    bool         // also count what calls of models took, which reads every message
+	Project string       // files in this directory are named from there
 	Prices  []repo.Price // of the user, before those that come with ctx
 }
 
