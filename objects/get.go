@@ -105,7 +105,11 @@ func (s *Store) run(t *search) error {
 		t.fault, t.complete = nil, !t.body
 		return nil
 	}
-	if t.fault != nil {
+	var lost *fs.PathError
+	switch {
+	case errors.Is(t.fault, fs.ErrNotExist) && errors.As(t.fault, &lost):
+		return &CorruptError{ID: t.id, Path: lost.Path, Why: "the pack is lost"}
+	case t.fault != nil:
 		return t.fault
 	}
 	if err := errors.Join(checkIndexes(list), unread); err != nil {

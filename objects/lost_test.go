@@ -208,3 +208,35 @@ func TestSalvageWhatIsReadInABadBlock(t *testing.T) {
 		t.Error("no damage left a part of the objects")
 	}
 }
+
+// A pack that is lost, while its index is there, is damage of the objects in it and of no others.
+func TestALostPackIsDamage(t *testing.T) {
+	s, root := newStore(t, nil)
+	lost, kept := object(1, "lost"), object(2, "kept")
+	pack(t, s, lost)
+	pack(t, s, kept)
+	names, err := filepath.Glob(filepath.Join(root, "objects", "pack", "*.pack"))
+	if err != nil || len(names) != 2 {
+		t.Fatalf("packs %q, error %v", names, err)
+	}
+	for _, name := range names {
+		if err := os.Rename(name, name+".away"); err != nil {
+			t.Fatal(err)
+		}
+		var corrupt *objects.CorruptError
+		bad := 0
+		for _, r := range []format.Raw{lost, kept} {
+			if _, err := open(t, root, nil).Get(r.ID()); errors.As(err, &corrupt) {
+				bad++
+			} else if err != nil {
+				t.Errorf("%v: %v", r.ID(), err)
+			}
+		}
+		if bad != 1 {
+			t.Errorf("without one of two packs %d objects are damaged", bad)
+		}
+		if err := os.Rename(name+".away", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

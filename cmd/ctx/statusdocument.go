@@ -48,13 +48,13 @@ func statusOf(s *session.Store, view *refs.View) (statusDocument, error) {
 		Drift: s.Exchange.Drifts(),
 	}
 	d.Allowed, _ = s.Allowed() // a store without its key has other troubles
-	list, err := s.Recall.Sessions(view)
+	list, err := s.Recall.Overviews(view)
 	if err != nil {
 		return d, err
 	}
 	d.Sessions = len(list)
 	for _, one := range list {
-		session := document.SessionOf(one)
+		session := document.SessionOf(one.Session)
 		d.Messages += session.Own()
 		for _, b := range session.Branches {
 			if one.Head {

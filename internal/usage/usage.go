@@ -94,7 +94,8 @@ func Count(c context.Context, s *recall.Reader, view *refs.View, o Options) (*Re
 		calls: map[string]call{}}
 	for i := range list {
 		if o.Session == "" || list[i].Name == o.Session {
-			if err := n.session(&list[i]); err != nil {
+			err := n.session(&list[i])
+			if err != nil && !s.PassOver(list[i].Name, err) {
 				return nil, err
 			}
 		}
