@@ -13,6 +13,7 @@ type Root struct {
 	dir     string // clean, with slashes; "" if it is not known
 	project string // the same of the project that the session is in, or ""
 	guessed bool   // from the files
+	sub     string // where below dir the session began: relative names are from there
 }
 
 // NewRoot returns the root of a session that began in a directory, "" if it is not known: the work
@@ -25,6 +26,9 @@ func NewRoot(began, project string) Root {
 	}
 	if tree := workTree(slashed(began)); len(tree) > len(r.dir) {
 		r.dir = tree
+	}
+	if sub := slashed(began); within(sub, r.dir) {
+		r.sub = strings.TrimPrefix(sub[len(r.dir):], "/")
 	}
 	return r
 }
@@ -56,7 +60,7 @@ func (r Root) Of(facts []digest.Fact) Root {
 		r.dir = r.project
 	default:
 		if most := mostly(facts); most != "" {
-			r.dir, r.guessed = most, true
+			r.dir, r.sub, r.guessed = most, "", true
 		}
 	}
 	return r
@@ -91,6 +95,9 @@ func mostly(facts []digest.Fact) string {
 func (r Root) Name(file string) string {
 	if isWindows(r.dir) && !strings.HasPrefix(file, "/") {
 		file = strings.ReplaceAll(file, `\`, "/")
+	}
+	if r.sub != "" && file != "" && !isAbs(file) {
+		file = path.Join(r.sub, file)
 	}
 	switch p := slashed(file); {
 	case !within(p, r.dir):
