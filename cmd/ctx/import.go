@@ -178,8 +178,7 @@ func importFiles(
 			a.warn("unknown kinds of records are not remembered: " + err.Error())
 		}
 		for _, file := range files {
-			agent := l.ahead.agent(file)
-			if err := hooks.Finish(a.c, s, agent.Name, a.path(file)); err != nil {
+			if err := hooks.Finish(a.c, s, l.ahead.agent(file).Name, a.path(file)); err != nil {
 				a.warn("the next hook reads a transcript as a whole: " + err.Error())
 			}
 		}

@@ -50,15 +50,12 @@ func (a *app) remoteURL(text string) (string, error) {
 		place, group := cutGroup(text)
 		inner, err := a.remoteURL(strings.TrimPrefix(place, sealedPrefix))
 		return sealedPrefix + inner + group, err
-	case text == "":
+	case text == "", text == "dir:":
 		return "", usagef("the place of the remote is empty")
 	case scheme == "dir":
 		path := strings.TrimPrefix(text, "dir:")
 		if in, ok := strings.CutPrefix(path, "~/"); ok { // no shell knows it behind a colon
 			path = filepath.Join(a.home, in)
-		}
-		if path == "" {
-			return "", usagef("the place of the remote is empty")
 		}
 		if path = a.path(path); strings.Contains(filepath.ToSlash(path)+"/", "/.gemini/context/") {
 			return "", usagef("the place of the remote is in a store: %q", path)
@@ -66,10 +63,8 @@ func (a *app) remoteURL(text string) (string, error) {
 		return "dir:" + path, nil
 	case strings.HasPrefix(text, "git+") && strings.Contains(text, ":"):
 		return text, nil
-	case scheme == "http", scheme == "https", scheme == "ssh", scheme == "git",
+	case scheme == "http", scheme == "https", scheme == "ssh", scheme == "git", scheme == "file",
 		strings.HasPrefix(text, "git@"):
-		return "git+" + text, nil
-	case scheme == "file":
 		return "git+" + text, nil
 	case scheme != "":
 		return text, nil

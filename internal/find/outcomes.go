@@ -375,8 +375,7 @@ func (s *Reader) Instead(
 		switch {
 		case last == nil:
 			continue
-		case right == nil || session == list[i].Name || session != "" && session == list[i].Also,
-			!fresh(right.Entry):
+		case right == nil, session == cmp.Or(list[i].Also, list[i].Name), !fresh(right.Entry):
 			return nil, nil
 		}
 		failed, err := s.ran(acts.Name, last, root)

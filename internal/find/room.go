@@ -93,21 +93,19 @@ func (s *Reader) withoutTwins(
 	if err != nil {
 		return nil, err
 	}
-	own := map[string]string{}
+	own, here := map[string]string{}, map[string]map[uint64]bool{} // what own sessions say
 	for i := range all {
-		own[all[i].Name] = all[i].Also
+		if own[all[i].Name] = all[i].Also; all[i].Also != "" {
+			here[all[i].Also] = map[uint64]bool{}
+		}
 	}
-	type said struct {
-		session string
-		print   uint64
-	}
-	here := map[said]bool{}
 	for _, d := range list {
-		here[said{d.Session, d.Print}] = d.Print != 0
+		if prints := here[d.Session]; prints != nil && d.Print != 0 {
+			prints[d.Print] = true
+		}
 	}
-	return slices.DeleteFunc(list, func(d search.Document) bool {
-		return here[said{own[d.Session], d.Print}]
-	}), nil
+	return slices.DeleteFunc(list,
+		func(d search.Document) bool { return here[own[d.Session]][d.Print] }), nil
 }
 
 // eachLine calls yield for every line of a text that matches a pattern.

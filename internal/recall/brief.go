@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -36,6 +35,8 @@ type told struct {
 	entries map[format.ID]bool
 	own     map[saying]bool
 	passed  map[string]bool // the keys of checks that newer sessions ended with
+	said    map[saying]bool // by the sessions so far
+	twin    bool            // the next session is another store's of the same beginning
 }
 
 // saying is what a fact says, wherever it stands.
@@ -47,7 +48,8 @@ type saying struct {
 // toldTo returns what the history of a session tells its model: nothing, if the session is "". A
 // session of one message has only begun: its prompt may be given to any session.
 func (s *Reader) toldTo(v *refs.View, session string) (*told, error) {
-	t := &told{map[format.ID]bool{}, map[saying]bool{}, map[string]bool{}}
+	t := &told{entries: map[format.ID]bool{}, own: map[saying]bool{}, passed: map[string]bool{},
+		said: map[saying]bool{}}
 	tip := v.Get(history.RefName(session, history.MainBranch))
 	if session == "" || !tip.Exists() {
 		return t, nil
@@ -63,16 +65,6 @@ func (s *Reader) toldTo(v *refs.View, session string) (*told, error) {
 	return t, nil
 }
 
-// with returns what is known beside what a session of this store says.
-func (t *told) with(s *Reader, v *refs.View, session string) (*told, error) {
-	of, err := s.toldTo(v, session)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(of.own, t.own)
-	return &told{t.entries, of.own, t.passed}, nil
-}
-
 // workBrief is WorkBriefOf without what a reader was told, to which it adds the messages of the
 // branch; nil is a reader of this brief alone.
 func (s *Reader) workBrief(
@@ -86,12 +78,13 @@ func (s *Reader) workBrief(
 		facts = slices.DeleteFunc(slices.Clone(facts), func(f digest.Fact) bool {
 			fails := f.Kind == digest.Failure ||
 				f.Kind == digest.Command && f.State == digest.Failed
-			return known.entries[f.Entry] || known.own[saying{f.Kind, f.Text}] ||
+			says := saying{f.Kind, f.Text}
+			return known.entries[f.Entry] || known.own[says] || known.twin && known.said[says] ||
 				fails && known.passed[f.Key]
 		})
 		for i := range slices.Backward(facts) {
 			f := &facts[i]
-			known.entries[f.Entry] = true
+			known.entries[f.Entry], known.said[saying{f.Kind, f.Text}] = true, true
 			if _, newer := known.passed[f.Key]; f.Kind == digest.Command && f.Checks() && f.Ran() &&
 				!newer {
 				known.passed[f.Key] = f.State == digest.Passed

@@ -3,7 +3,6 @@ package recall
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
@@ -69,8 +68,8 @@ func (s *Reader) ProjectRules(v *refs.View, o brief.Options) (*brief.SessionBrie
 
 // newestSessions returns the main branches of the sessions with the newest messages, newest first,
 // without their lines. It leaves out the session except, sessions that work for another one, as
-// those of subagents do, and what another store has of a session of this one. kept is what was wanted remembered in any session of the store's owner,
-// the oldest first.
+// those of subagents do, and what another store has of a session of this one, and no more. kept is
+// what was wanted remembered in any session of the store's owner, the oldest first.
 func (s *Reader) newestSessions(
 	v *refs.View, except string, most int,
 ) (list []brief.SessionBrief, kept []digest.Fact, err error) {
@@ -79,17 +78,13 @@ func (s *Reader) newestSessions(
 		return nil, nil, err
 	}
 	var names []string
-	last := map[string]time.Time{}
-	for i := range all {
-		last[all[i].Name] = all[i].Last
-	}
 	for i := range all {
 		o, b := &all[i], sessions.MainOf(&all[i].Session)
 		if b.Name != history.MainBranch {
 			continue
 		}
-		names = append(names, o.Name)
-		if o.Name == except || o.Parent != nil || o.Also != "" && !o.Last.After(last[o.Also]) {
+		again := slices.Contains(names, o.Also)
+		if names = append(names, o.Name); o.Name == except || o.Parent != nil || again {
 			continue
 		}
 		_, theirs := history.Owner(v, o.Name)
@@ -148,14 +143,8 @@ func (s *Reader) withLines(
 		if err != nil {
 			return nil, err
 		}
-		known := told
-		if slices.ContainsFunc(list,
-			func(b brief.SessionBrief) bool { return b.Session == list[i].Also }) {
-			if known, err = told.with(s, v, list[i].Also); err != nil {
-				return nil, err
-			}
-		}
-		b, err := s.workBrief(name, tip, o, known)
+		told.twin = list[i].Also != ""
+		b, err := s.workBrief(name, tip, o, told)
 		if err != nil && s.PassOver(name.Session, err) {
 			continue
 		}
@@ -167,23 +156,20 @@ func (s *Reader) withLines(
 			b.Lines[j].Theirs = list[i].Theirs
 		}
 	}
-	list = slices.DeleteFunc(list,
-		func(b brief.SessionBrief) bool { return b.Also != "" && len(b.Lines) == 0 })
 	if len(of.Lines) > 0 {
 		list = append([]brief.SessionBrief{of}, list...)
 	}
 	return list, nil
 }
 
-// ownFirst returns the places of sessions in the order in which they tell: what another store has of
-// a session of this one tells what it has more.
+// ownFirst returns the places of sessions in the order in which they tell: what another store has
+// of a session of this one tells what it has more.
 func ownFirst(list []brief.SessionBrief) (places []int) {
 	for i := range list {
 		places = append(places, i)
 	}
-	slices.SortStableFunc(places, func(i, j int) int {
-		return strings.Compare(list[i].Also, list[j].Also)
-	})
+	slices.SortStableFunc(places,
+		func(i, j int) int { return strings.Compare(list[i].Also, list[j].Also) })
 	return places
 }
 

@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -24,12 +23,9 @@ func Find(env Env) (dir string, err error) {
 	if env.StoreDir != "" {
 		return findNamed(env)
 	}
-	if env.WorkDir == "" {
-		return "", errors.New("cannot read the working directory: it may have been removed")
-	}
 	if !filepath.IsAbs(env.WorkDir) {
-		return "",
-			fmt.Errorf("cannot search for a store from %q: not an absolute path", env.WorkDir)
+		return "", fmt.Errorf("cannot search for a store: the working directory %q was removed, "+
+			"or is not an absolute path", env.WorkDir)
 	}
 	start := physical(env.WorkDir)
 	dir, err = findUp(start, env.Home, sameDevice, true)

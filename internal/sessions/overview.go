@@ -120,9 +120,8 @@ func WithoutTwins(list []Overview) []Overview {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(o Overview) bool {
 		name := cmp.Or(o.Also, o.Name)
-		again := seen[name]
-		seen[name] = true
-		return again
+		defer func() { seen[name] = true }()
+		return seen[name]
 	})
 }
 

@@ -94,8 +94,7 @@ func Count(c context.Context, s *recall.Reader, view *refs.View, o Options) (*Re
 		calls: map[string]call{}}
 	for i := range list {
 		if o.Session == "" || list[i].Name == o.Session {
-			err := n.session(&list[i])
-			if err != nil && !s.PassOver(list[i].Name, err) {
+			if err := n.session(&list[i]); err != nil && !s.PassOver(list[i].Name, err) {
 				return nil, err
 			}
 		}
@@ -146,8 +145,8 @@ func (n *counter) session(one *sessions.Overview) error {
 			}
 			n.seen[e.ID] = true
 			if e.Source != nil {
-				source := format.Source{Agent: e.Source.Agent, Session: e.Source.Session,
-					Message: e.Source.Message}
+				source := *e.Source
+				source.Digest = "" // by the key of a store
 				if one.Also != "" && n.sources[source] {
 					continue
 				}

@@ -86,11 +86,9 @@ func briefText(l brief.Line) string {
 
 func lineStart(l brief.Line) string {
 	start := string(l.Section) + " [" + l.Entry.Short(briefID) + "] "
-	if l.Theirs {
-		switch l.Section {
-		case brief.Heed, brief.Wanted, brief.Decided, brief.Concluded, brief.Story:
-			return "they " + start // it is not the user of this store who wanted it
-		}
+	if l.Theirs && slices.Contains([]brief.Section{brief.Heed, brief.Wanted, brief.Decided,
+		brief.Concluded, brief.Story}, l.Section) {
+		return "they " + start // it is not the user of this store who wanted it
 	}
 	return start
 }
