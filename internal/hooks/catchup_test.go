@@ -91,7 +91,8 @@ func TestFinish(t *testing.T) {
 		t.Fatal(err)
 	}
 	appendTo(t, path, turns(60, 61))
-	if got, err := catchUp(c, s, "claude-code", path, false); err != nil || got.whole || got.new != 1 {
+	got, err := catchUp(c, s, "claude-code", path, false)
+	if err != nil || got.whole || got.new != 1 {
 		t.Errorf("after that the next hook reads %+v, error %v", got, err)
 	}
 }

@@ -114,8 +114,8 @@ func setAlso(view *refs.View, list []Overview, rows []overviewRow) {
 	}
 }
 
-// WithoutTwins leaves out sessions that others of a list tell of, newest first: of a session of this
-// store and those of others with the same beginning, all but the newest.
+// WithoutTwins leaves out sessions that others of a list, newest first, tell of: of a session of
+// this store and those of others with the same beginning, all but the newest.
 func WithoutTwins(list []Overview) []Overview {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(o Overview) bool {
