@@ -177,8 +177,8 @@ func importFiles(
 		if err := s.Exchange.NoteDrift(l.drift...); err != nil {
 			a.warn("unknown kinds of records are not remembered: " + err.Error())
 		}
-		for _, file := range files {
-			if err := hooks.Finish(a.c, s, l.ahead.agent(file).Name, a.path(file)); err != nil {
+		for _, of := range l.drift {
+			if err := hooks.Finish(a.c, s, of.Agent, of.Name); err != nil {
 				a.warn("the next hook reads a transcript as a whole: " + err.Error())
 			}
 		}
