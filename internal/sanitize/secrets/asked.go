@@ -19,30 +19,31 @@ func openQuote(b []byte, i int) int {
 // authAt reads the command of a protocol with which somebody shows who they are, as Redis, SMTP,
 // IMAP, FTP and NickServ have it: its last argument, where the line begins with it or a prompt, a
 // tag or the name of who hears it stands before it.
-func (s *scan) authAt(i int, command string) {
+func (s *scan) authAt(i, at int) {
 	b := s.b
+	isPass := string(b[i:at]) == "PASS "
 	before := bytes.TrimRight(b[lineStartOf(b, i):i], " ")
 	if len(before) > 24 || bytes.IndexByte(before, '"') >= 0 || !chars.StartsToken(b, i) ||
-		command == "PASS " && len(before) > 3 {
+		isPass && len(before) > 3 {
 		return
 	}
-	end := chars.RunEnd(b, i+len(command), func(c byte) bool {
+	end := chars.RunEnd(b, at, func(c byte) bool {
 		return c != '\n' && c != '\r' && c != '\\'
 	})
-	words := bytes.Fields(b[i+len(command) : end])
-	if len(words) == 0 || len(words) > 2 || command == "PASS " && len(words) > 1 {
+	words := bytes.Fields(b[at:end])
+	if len(words) == 0 || len(words) > 2 || isPass && len(words) > 1 {
 		return
 	}
 	v := bytes.Trim(words[len(words)-1], `"`)
 	sure := len(before) == 0 && Judge(v, false, strongKey) && bytes.IndexByte(v, '/') < 0
 	if sure || said.takesIn(v, strongKey, b[lineStartOf(b, i):end]) {
-		start := i + len(command) + bytes.LastIndex(b[i+len(command):end], v)
+		start := at + bytes.LastIndex(b[at:end], v)
 		s.add(start, start+len(v), strongKey.Class())
 	}
 }
 
 // fieldAt reads a field of a form that was sent in parts, whose name is at b[at].
-func (s *scan) fieldAt(at int) {
+func (s *scan) fieldAt(_, at int) {
 	b := s.b
 	at = openQuote(b, at)
 	end := chars.RunEnd(b, at, chars.IsDotted)

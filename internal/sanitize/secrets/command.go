@@ -261,10 +261,5 @@ func (s *scan) argument(line []byte, start, end int, form byte) {
 
 // isStandInWord reports whether v is a word that manuals use in place of a password.
 func isStandInWord(v []byte) bool {
-	switch string(bytes.ToLower(bytes.Trim(v, "<>[]{}"))) {
-	case "pass", "password", "passwd", "passwort", "pwd", "secret", "token", "test", "user",
-		"username", "apikey", "key", "guest", "admin", "root":
-		return true
-	}
-	return false
+	return isListed("stand-in", string(bytes.ToLower(bytes.Trim(v, "<>[]{}"))))
 }

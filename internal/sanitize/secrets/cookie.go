@@ -8,18 +8,23 @@ import (
 )
 
 // cookieAt finds the values of cookies that identify somebody: those with a name that says so, and
-// those that look random. The name of the header has n more bytes from b[i] on.
-func (s *scan) cookieAt(i, n int) {
+// those that look random. The name of the header ends with b[i:at].
+func (s *scan) cookieAt(i, at int) {
 	b := s.b
 	if i == 0 || b[i-1]|0x20 != 'c' {
 		return
 	}
-	at := openQuote(b, i+n)
+	at = openQuote(b, at)
 	end := chars.RunEnd(b, at, func(c byte) bool {
 		return c != '\n' && c != '\r' && !chars.IsQuote(c) && c != '\\'
 	})
 	s.found = crumbs(s.found, b[:end], at)
 	s.past[cookieRule] = end
+}
+
+// crumbsAt finds the same behind the flag of a command that ends at at.
+func (s *scan) crumbsAt(i, at int) {
+	s.found = crumbs(s.found, s.b[:lineEnd(s.b, i)], openQuote(s.b, at))
 }
 
 // crumbs reads name=value; name=value from at on.
@@ -59,7 +64,7 @@ func isCrumb(name, v []byte) bool {
 
 // jarAt reads the value of a cookie in a file as curl and wget keep it: domain, for its hosts,
 // path, only if secure, end, name and value, with tabs between. A field is at b[i].
-func (s *scan) jarAt(i int) {
+func (s *scan) jarAt(i, _ int) {
 	b := s.b
 	start, end := lineStartOf(b, i), lineEnd(b, i)
 	if start < s.past[jarRule] {

@@ -11,12 +11,5 @@ func namesDigest(before []byte) bool {
 	if last == "is" || last == "was" || last == "id" {
 		last, _ = lastPart(rest)
 	}
-	switch last {
-	case "int": // BigInt, big.Int
-		return true
-	case "hash", "tx", "txn", "txid", "txhash", "transaction", "block", "blockhash", "topic",
-		"root", "slot", "digest", "keccak", "keccak256", "checksum", "sha256":
-		return true
-	}
-	return false
+	return isListed("digest", last)
 }

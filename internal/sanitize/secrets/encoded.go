@@ -10,7 +10,7 @@ import (
 // encodedAt finds a text in base64, at b[i], that has a secret in it: a private key, the JSON of a
 // service account, the credentials of Docker. The whole text is the secret, in several lines if it
 // was broken.
-func (s *scan) encodedAt(i int) {
+func (s *scan) encodedAt(i, _ int) {
 	b := s.b
 	if !chars.StartsToken(b, i) {
 		return

@@ -12,7 +12,7 @@ import (
 // netrcAt reads "login NAME password SECRET", in one line or several, with the first word at b[i].
 // Behind the name of a machine every password is one; elsewhere "login with password only" is
 // prose.
-func (s *scan) netrcAt(i int) {
+func (s *scan) netrcAt(i, _ int) {
 	b := s.b
 	at := i + len("login ")
 	user := chars.RunEnd(b, at, func(c byte) bool { return !chars.IsSpace(c) })
@@ -96,7 +96,7 @@ func isNumbered(b []byte, start, end, text int) bool {
 func isPgField(c byte) bool { return chars.IsDotted(c) || c == '*' }
 
 // puttyAt finds the private lines of a PuTTY key, whose head is at b[i].
-func (s *scan) puttyAt(i int) {
+func (s *scan) puttyAt(i, _ int) {
 	digits := chars.RunEnd(s.b, i+len("Private-Lines: "), chars.IsDigit)
 	start := lineStart(s.b, digits)
 	if end := base64Lines(s.b, digits); end > start {
@@ -107,7 +107,7 @@ func (s *scan) puttyAt(i int) {
 
 // manifestAt finds the data of a Kubernetes Secret in YAML, whose keys need not name secrets, with
 // "kind: " at b[i].
-func (s *scan) manifestAt(i int) {
+func (s *scan) manifestAt(i, _ int) {
 	rest := s.b[i+len("kind: "):]
 	if bytes.HasPrefix(rest, []byte(`Secret\n`)) || bytes.HasPrefix(rest, []byte(`Secret\\n`)) {
 		s.seen.escaped = true
@@ -116,7 +116,7 @@ func (s *scan) manifestAt(i int) {
 }
 
 // documentAt finds the data of a Kubernetes Secret in JSON, with what follows "kind" at b[at].
-func (s *scan) documentAt(at int) {
+func (s *scan) documentAt(_, at int) {
 	b := s.b
 	if at = openQuote(b, chars.RunEnd(b, at, func(c byte) bool {
 		return c == ':' || c == ' '
@@ -221,7 +221,7 @@ func dataValues(found []Found, b []byte, at int, lead []byte) []Found {
 // signatureAt finds the signature in an address that anybody may use who has it: at b[i] sig= of an
 // Azure SAS, or that of a presigned URL of S3, CloudFront or Google, in base64 or hexadecimal
 // digits, percent-encoded or not.
-func (s *scan) signatureAt(i int) {
+func (s *scan) signatureAt(i, _ int) {
 	b := s.b
 	class, least := "azure", 40
 	switch {

@@ -11,16 +11,15 @@ import (
 
 // headerAt finds the credential after the name of an HTTP authentication scheme at b[i]: Bearer and
 // Basic anywhere, Token only near the name of the header. Only the credential is replaced.
-func (s *scan) headerAt(i int, scheme string) {
+func (s *scan) headerAt(i, at int) {
 	b := s.b
-	at := i + len(scheme)
 	start := chars.RunEnd(b, at, func(c byte) bool { return c == ' ' })
 	if start == at || !chars.StartsToken(b, i) {
 		return
 	}
 	end := chars.RunEnd(b, start, chars.IsCredential)
 	end = start + len(bytes.TrimRight(b[start:end], "."))
-	if isCredentialOf(scheme, b[start:end], afterName(b, i)) {
+	if isCredentialOf(string(b[i:at]), b[start:end], afterName(b, i)) {
 		s.add(start, end, "authorization")
 	}
 }

@@ -63,7 +63,7 @@ func lowerHex(body []byte) bool {
 }
 
 // dsnAt finds the password in user:PASSWORD@tcp(host)/db, which is no URL. The @ is at b[i].
-func (s *scan) dsnAt(i int) {
+func (s *scan) dsnAt(i, _ int) {
 	b := s.b
 	start, colon := i, -1
 	for start > max(0, i-256) && isAuthority(b[start-1]) {

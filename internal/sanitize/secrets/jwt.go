@@ -9,7 +9,7 @@ import (
 
 // jwtAt finds JSON web tokens: a base64url header that starts with {" and two to four more parts
 // after dots. A part may be empty, as in an unsigned token or a directly encrypted one.
-func (s *scan) jwtAt(start int) {
+func (s *scan) jwtAt(start, _ int) {
 	if !chars.StartsToken(s.b, start) {
 		return
 	}
@@ -34,7 +34,7 @@ func jwtEnd(b []byte, start int) (end, parts int) {
 }
 
 // encodedJWTAt finds a JSON web token in base64, as in a Kubernetes Secret.
-func (s *scan) encodedJWTAt(start int) {
+func (s *scan) encodedJWTAt(start, _ int) {
 	b := s.b
 	end := chars.RunEnd(b, start, chars.IsBase64)
 	s.past[encodedJWTRule] = end

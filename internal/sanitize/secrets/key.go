@@ -127,9 +127,9 @@ func kindOf(before, last string) Key {
 	case "pat": // a personal access token, or a pattern
 		return when(before != "", plainKey)
 	case "salt": // AUTH_SALT of WordPress
-		return when(before != "" && isKeyQualifier(before), weakKey)
+		return when(before != "" && isListed("secret-key", before), weakKey)
 	case "token":
-		return when(!isPlainToken(before), weakKey)
+		return when(!isListed("plain-token", before), weakKey)
 	}
 	return kindBySuffix(last)
 }
@@ -144,7 +144,7 @@ func kindBySuffix(last string) Key {
 	}
 	for _, s := range [...]string{"pass", "pw"} {
 		if of, ok := strings.CutSuffix(last, s); ok {
-			return when(isAccount([]byte(of)), strongKey)
+			return when(isListed("account", of), strongKey)
 		}
 	}
 	for _, s := range [...]string{"secret", "token"} {
@@ -161,9 +161,9 @@ func kindBySuffix(last string) Key {
 // keyWith returns the kind of "<word> key".
 func keyWith(word string) Key {
 	switch {
-	case isKeyQualifier(word):
+	case isListed("secret-key", word):
 		return weakKey
-	case isOpenKey(word):
+	case isListed("open-key", word):
 		return NoKey
 	case isVendor(word):
 		return weakKey
@@ -171,52 +171,11 @@ func keyWith(word string) Key {
 	return plainKey
 }
 
-// isOpenKey reports whether "<word> key" is no secret: it names a place, or a key that everybody
-// may have.
-func isOpenKey(word string) bool {
-	switch word {
-	case "public", "pub", "verify", "verifying", "host", "primary", "foreign", "unique",
-		"composite", "candidate", "natural", "surrogate", "cache", "sort", "partition", "group",
-		"grouping", "index", "map", "hash", "dict", "row", "column", "field", "object", "item",
-		"node", "parent", "child", "lookup", "search", "sorting", "idempotency", "dedup", "dedupe",
-		"translation", "message", "label", "config", "setting", "registry", "routing", "binding",
-		"query", "topic", "stream", "bucket", "redis", "content", "file", "path", "version",
-		"commit", "tree", "blob", "request", "trace", "job", "task", "event", "image", "layer",
-		"chunk", "block", "record", "entry", "artifact", "build", "save", "restore", "state",
-		"data", "prop", "property", "attribute", "attr", "env", "arrow", "shift", "ctrl", "control",
-		"escape", "enter", "tab", "hot", "short", "range", "start", "end", "last", "first", "next",
-		"prev", "id", "checksum", "digest", "etag", "fingerprint", "socket":
-		return true
-	}
-	return false
-}
-
 func when(ok bool, k Key) Key {
 	if ok {
 		return k
 	}
 	return NoKey
-}
-
-// isKeyQualifier reports whether "<word> key" is a secret, which most keys are not.
-func isKeyQualifier(word string) bool {
-	switch word {
-	case "api", "access", "secret", "private", "account", "auth", "encryption", "signing",
-		"master", "service", "app", "hmac", "webhook", "subscription", "shared", "deploy",
-		"consumer", "unseal", "preshared":
-		return true
-	}
-	return false
-}
-
-// isPlainToken reports whether "<word> token" is no secret.
-func isPlainToken(word string) bool {
-	switch word {
-	case "page", "key", "public", "publishable", "continuation", "cancellation", "cursor", "sync",
-		"next", "prev", "change", "request", "pagination", "starting", "marker":
-		return true
-	}
-	return false
 }
 
 // lastPart returns the last part of a name in lower case, and the rest of the name.

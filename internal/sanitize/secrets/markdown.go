@@ -14,12 +14,13 @@ type tableColumns struct {
 }
 
 // rowAt reads the table row whose first bar is at b[i]. It finds | Key | value |, and values in the
-// column below a key. bar is what stands between cells.
-func (s *scan) rowAt(i int, bar string) {
+// column below a key. b[i:at] is what stands between cells.
+func (s *scan) rowAt(i, at int) {
 	b, t := s.b, &s.table
 	if t.seen && i < t.end {
 		return // another bar of the same row
 	}
+	bar := string(b[i:at])
 	start := bytes.LastIndexByte(b[t.end:i], '\n') + 1 + t.end
 	end := len(b)
 	if n := bytes.IndexByte(b[i:], '\n'); n >= 0 {

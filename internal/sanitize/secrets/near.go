@@ -124,14 +124,23 @@ func (s *scan) linked(end, from, to int, kind Key) (place, int) {
 	return near, to
 }
 
+// wideAt adds the value behind a key and a colon of East Asia, at b[i:end].
+func (s *scan) wideAt(i, end int) {
+	if kind := keyBefore(s.b, i); kind != NoKey {
+		if v := valueAfter(&s.runs, end); Judge(s.b[v.start:v.end], v.quoted, kind) {
+			s.add(v.start, v.end, kind.Class())
+		}
+	}
+}
+
 // slashAt adds the made value behind the name of a user and the slash at b[i].
-func (s *scan) slashAt(i int) {
+func (s *scan) slashAt(i, _ int) {
 	at := i + len(" / ")
 	end := chars.RunEnd(s.b, at, func(c byte) bool { return !chars.IsSpace(c) })
 	from, to := trimCell(s.b, at, end)
 	in := near
 	name := nameStart(s.b, i)
-	if isUser(string(s.b[name:i])) {
+	if isListed("user", string(s.b[name:i])) {
 		in = said
 	}
 	if name < i && in.takes(s.b[from:to], strongKey) {

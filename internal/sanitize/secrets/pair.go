@@ -63,8 +63,8 @@ func (s *scan) vendorAt(end, at int) {
 	}
 	name := trimKey(b, end)
 	last, _ := lastPart(b[nameStart(b, name):name])
-	if stop := s.runs.valueAt(at).end; (isUser(last) || isAddress(b, name)) && end+1 == at &&
-		near.takes(unmarked(b[at:stop]), userKey) {
+	if stop := s.runs.valueAt(at).end; (isListed("user", last) || isAddress(b, name)) &&
+		end+1 == at && near.takes(unmarked(b[at:stop]), userKey) {
 		s.add(at, stop, strongKey.Class())
 		return
 	}
@@ -83,15 +83,6 @@ func (s *scan) vendorAt(end, at int) {
 func isAddress(b []byte, end int) bool {
 	host := nameStart(b, end)
 	return host > 0 && b[host-1] == '@' && bytes.IndexByte(b[host:end], '.') > 0
-}
-
-// isUser reports whether a word is a name that many machines have for a user.
-func isUser(word string) bool {
-	switch word {
-	case "root", "admin", "administrator", "postgres", "deploy", "backup", "guest", "ubuntu":
-		return true
-	}
-	return false
 }
 
 // separatorStart returns the start of the separator whose last character is at b[i]: before the
@@ -223,7 +214,7 @@ func keyBefore(b []byte, i int) Key {
 		(bytes.EqualFold(b[start:end], []byte("key")) ||
 			bytes.EqualFold(b[nameStart(b, start-1):end], []byte("secret id")) ||
 			bytes.EqualFold(b[start:end], []byte("pass")) &&
-				isAccount(b[nameStart(b, start-1):start-1])) {
+				isListed("account", strings.ToLower(string(b[nameStart(b, start-1):start-1])))) {
 		start = nameStart(b, start-1) // "API key: …" in prose
 	}
 	if two := b[max(0, end-len("pass phrase")):end]; bytes.EqualFold(two, []byte("pass phrase")) {
@@ -371,15 +362,6 @@ func nameStart(b []byte, end int) int {
 		}
 	}
 	return start
-}
-
-// isAccount reports whether "<word> pass" is a password, and not a run of a program.
-func isAccount(word []byte) bool {
-	switch strings.ToLower(string(word)) {
-	case "smtp", "db", "ftp", "user", "admin", "root", "mail", "imap", "wifi", "sudo", "database":
-		return true
-	}
-	return false
 }
 
 // isLonePass reports whether the name b[start:end] is "pass" alone, which most often is no

@@ -13,7 +13,7 @@ const minPEMRun = 32
 // pemAt finds a private key in PEM or PGP armour whose BEGIN is at b[i]: the whole block including
 // both marker lines. A block without an end goes as far as its base64 lines. Certificates and
 // public keys stay.
-func (s *scan) pemAt(i int) {
+func (s *scan) pemAt(i, _ int) {
 	start := i - len("-----")
 	if start < 0 || string(s.b[start:i]) != "-----" {
 		return
@@ -60,7 +60,7 @@ func pemEnd(b []byte, body int) int {
 
 // bodyAt finds the lines of a private key without its armour, with the beginning that its kind has
 // in base64 at b[i].
-func (s *scan) bodyAt(i int) {
+func (s *scan) bodyAt(i, _ int) {
 	if !chars.StartsToken(s.b, i) {
 		return
 	}

@@ -44,7 +44,7 @@ func PrintedBy(words []string) Prints {
 		} else if i == 0 && hints(words) {
 			prints = Hinted
 		}
-		if i == 0 && !runsOthers(name) {
+		if i == 0 && !isListed("runner", name) {
 			break
 		}
 	}
@@ -87,16 +87,6 @@ func (p Prints) Values(output string) (values []string) {
 		}
 	}
 	return values
-}
-
-// runsOthers reports whether a program runs the command in its arguments.
-func runsOthers(name string) bool {
-	switch name {
-	case "sudo", "doas", "env", "command", "exec", "time", "timeout", "nice", "xargs", "ssh",
-		"docker", "podman", "kubectl", "oc", "nsenter", "chroot", "su", "docker-compose", "vagrant":
-		return true
-	}
-	return false
 }
 
 // alwaysPrints reports whether a command is one of printers.

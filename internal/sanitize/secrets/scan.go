@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
@@ -58,7 +57,7 @@ func (s *scan) pass(t *table) {
 	b := s.b
 	i := 0
 	if bytes.HasPrefix(b, []byte("$ ")) {
-		s.shownAt(len("$ "))
+		s.shownAt(0, len("$ "))
 	}
 	for ; i+4 <= len(b); i++ {
 		if singles[b[i]] {
@@ -110,7 +109,7 @@ func (s *scan) byteAt(i int) {
 		s.pairAt(i)
 		s.pgpassAt(i)
 	case '|':
-		s.rowAt(i, "|")
+		s.rowAt(i, i+len("|"))
 		s.facebookAt(i)
 	case '-':
 		s.flagAt(i)
@@ -129,88 +128,14 @@ func (s *scan) nodeAt(t *table, id, i int) {
 		return
 	}
 	if id >= len(t.triggers) {
-		if c := commands[id-len(t.triggers)]; bytes.HasPrefix(s.b[i:], []byte(c.text)) {
+		if c := t.commands[id-len(t.triggers)]; bytes.HasPrefix(s.b[i:], []byte(c.text)) {
 			s.commandAt(i, c)
 		}
 		return
 	}
-	r, text := t.triggers[id].rule, t.triggers[id].text
-	if i < s.past[r] || len(s.b)-i < len(text) || string(s.b[i:i+len(text)]) != text {
-		return
-	}
-	switch r {
-	case pemRule:
-		s.pemAt(i)
-	case jwtRule:
-		s.jwtAt(i)
-	case encodedJWTRule:
-		s.encodedJWTAt(i)
-	case dsnRule:
-		s.dsnAt(i)
-	case urlRule:
-		s.urlAt(i)
-	case headerRule:
-		s.headerAt(i, text)
-	case cookieRule:
-		s.cookieAt(i, len(text))
-	case sqlRule:
-		s.sqlAt(i, strings.TrimSuffix(text, " "))
-	case netrcRule:
-		s.netrcAt(i)
-	case puttyRule:
-		s.puttyAt(i)
-	case documentRule:
-		s.documentAt(i + len(text))
-	case manifestRule:
-		s.manifestAt(i)
-	case signatureRule:
-		s.signatureAt(i)
-	case wordRule:
-		s.wordAt(i, i+len(text))
-	case stdinRule:
-		s.stdinAt(i, i+len(text))
-	case resultRule:
-		s.resultAt(i)
-	case encodedRule:
-		s.encodedAt(i)
-	case bodyRule:
-		s.bodyAt(i)
-	case boxRule:
-		s.rowAt(i, text)
-	case crumbRule:
-		s.found = crumbs(s.found, s.b[:lineEnd(s.b, i)], openQuote(s.b, i+len(text)))
-	case authRule:
-		s.authAt(i, text)
-	case wideRule:
-		if kind := keyBefore(s.b, i); kind != NoKey {
-			if v := valueAfter(&s.runs, i+len(text)); Judge(s.b[v.start:v.end], v.quoted, kind) {
-				s.add(v.start, v.end, kind.Class())
-			}
-		}
-	case slashRule:
-		s.slashAt(i)
-	case userRule:
-		s.nearAt(i, i+len(text), userKey)
-	case tokenRule:
-		s.nearAt(i, i+len(text), weakKey)
-	case tellRule:
-		s.nearAt(i, i+len(strings.TrimRight(text, " ")), strongKey)
-	case accountRule:
-		s.accountAt(i + len(text))
-	case shownRule:
-		s.shownAt(i + len(text))
-	case entityRule:
-		s.seen.entities = true
-	case evaluatedRule:
-		s.evaluatedAt(i)
-	case jarRule:
-		s.jarAt(i)
-	case keyedRule:
-		s.keyedAt(i + len(text))
-	case fieldRule:
-		s.fieldAt(i + len(text))
-	case sendRule:
-		s.sendAt(i + len(text))
+	tr := &t.triggers[id]
+	if i >= s.past[tr.rule] && bytes.HasPrefix(s.b[i:], []byte(tr.text)) {
+		tr.read(s, i, i+len(tr.text))
 	}
 }
 

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
@@ -139,7 +140,7 @@ func makingOf(v []byte, bare bool) making {
 		return term
 	case isHandmade(v, m):
 		return handmade
-	case bare && (knownWord(v) || compound(v, m)):
+	case bare && (isListed("algorithm", strings.ToLower(string(v))) || compound(v, m)):
 		return term
 	case m.IsNumber(), chars.Stencil(v), pathOfWords(v), wordsAndNumbers(v), compound(v, m):
 		return named

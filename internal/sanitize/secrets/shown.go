@@ -10,7 +10,7 @@ import (
 
 // accountAt reads the password of a connection: the last literal among the arguments at b[at] that
 // is one, behind that of the user.
-func (s *scan) accountAt(at int) {
+func (s *scan) accountAt(_, at int) {
 	n := 0
 	var found value
 	for v := range literals(s.b, at, 5) {
@@ -29,7 +29,7 @@ func (s *scan) accountAt(at int) {
 
 // shownAt reads what a command has printed below the line with the prompt of a shell, whose words
 // begin at b[at], up to an empty line or the next prompt.
-func (s *scan) shownAt(at int) {
+func (s *scan) shownAt(_, at int) {
 	b := s.b[:min(len(s.b), at+maxLiteral)]
 	end := lineEnd(b, at)
 	words := strings.Fields(string(b[at:end]))
@@ -54,7 +54,7 @@ func (s *scan) shownAt(at int) {
 
 // evaluatedAt reads the value that an interpreter or a debugger prints below its prompt, at b[i],
 // and the name of a secret.
-func (s *scan) evaluatedAt(i int) {
+func (s *scan) evaluatedAt(i, _ int) {
 	b := s.b
 	end := lineEnd(b, i)
 	if expression := string(b[i:end]); i > 0 && b[i-1] != '\n' || end == len(b) ||

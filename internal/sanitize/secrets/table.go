@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"sync"
@@ -9,125 +10,120 @@ import (
 	"github.com/gemini-ctx/ctx/internal/sanitize/tokens"
 )
 
-// rule identifies a rule, which is tried at its triggers.
+// rule identifies a rule that reads far, and notes how far in scan.past.
 type rule uint8
 
 const (
-	pemRule rule = iota
+	eachRule rule = iota // one that looks at each of its triggers
+	pemRule
 	jwtRule
 	encodedJWTRule
-	dsnRule
 	urlRule
+	cookieRule
+	netrcRule
+	puttyRule
+	signatureRule
+	bodyRule
+	encodedRule
 	pairRule
 	flagRule
 	pgpassRule
-	headerRule
-	cookieRule
-	sqlRule
-	netrcRule
-	puttyRule
-	manifestRule
-	documentRule
-	signatureRule
-	wordRule
 	columnRule
-	stdinRule
-	resultRule
-	encodedRule
-	bodyRule
-	sendRule
-	boxRule
-	crumbRule
-	authRule
-	fieldRule
-	nearPasswordRule
-	tellRule
-	slashRule
-	userRule
-	tokenRule
-	accountRule
-	shownRule
-	evaluatedRule
-	entityRule
-	wideRule
 	jarRule
-	keyedRule
+	nearPasswordRule
 	nearTokenRule
 	numRules // the number of rules
 )
 
-// triggers lists the texts of at least three bytes at which rules are tried, with bars between.
-// Single bytes are in scan.byteAt.
-var triggers = [...]struct {
-	rule  rule
-	texts string
-}{
-	{pemRule, "BEGIN "},
-	{jwtRule, "eyJ"},
-	{encodedJWTRule, "ZXlK"},
-	{dsnRule, "@tcp(|@unix("},
-	{urlRule, "://"},
-	{headerRule, "Bearer|bearer|BEARER|Basic|basic|BASIC|Token|token"},
-	{cookieRule, `ookie: |OOKIE: |ookie = |ookie","value":|ookie", "value": `},
-	{sqlRule, "PASSWORD |password |BY |by "},
-	{netrcRule, "login "},
-	{puttyRule, "Private-Lines: "},
-	{manifestRule, "kind: "},
-	{documentRule, `"kind"`},
-	{signatureRule, "sig=|Signature=|X-Amz-Signature=|X-Goog-Signature="},
-	// private keys in PKCS #8 of 2048 and 4096 bits, in PKCS #1, of P-256 and Ed25519, of OpenSSH
-	{bodyRule, "MIIEvQIBADANBgkq|MIIEvAIBADANBgkq|MIIEvgIBADANBgkq|MIIJQgIBADANBgkq" +
-		"|MIIJQwIBADANBgkq|MIIEpAIBAAKCAQEA|MIIEowIBAAKCAQEA|MIIEogIBAAKCAQEA|MIIJKQIBAAKCAgEA" +
-		"|MIIJKAIBAAKCAgEA|MIIJJwIBAAKCAgEA|MHcCAQEEI|MIGHAgEAMBMGByqGSM49|MC4CAQAwBQYDK2Vw" +
-		"|b3BlbnNzaC1rZXktdjEA"},
-	{accountRule, "NetworkCredential(|PasswordCredentials(|PasswordAuthentication(|BasicAuth(" +
-		"|basicAuth(|basic_auth(|auth=(|auth = (|login(|getConnection(|new PDO(|mysqli_connect(" +
-		"|mysql_connect(|DBI->connect(|WiFi.begin(|.auth("},
-	{sendRule, "send "},
-	{wordRule, "password|Password|PASSWORD|passwd|Passwd|PASSWD|passphrase|Passphrase" +
-		"|PASSPHRASE|pass|Pass|PASS|pwd|Pwd|PWD|secret|Secret|SECRET|token|Token|TOKEN|key|Key" +
-		"|KEY|access|Access|ACCESS|private|Private|PRIVATE|SALT|masterauth|bindpw|rootpw|psk"},
-	{stdinRule, "--password-stdin|--with-token|--passphrase-fd|docker secret create " +
-		"|gh secret set |wrangler secret put |secrets create |vercel env add |sudo -S|chpasswd" +
-		"|passwd |--password-prompt|passwd --stdin|smbpasswd -s|cryptsetup | su |kinit "},
-	{boxRule, "│|┃|║"},
-	{crumbRule, " -b |--cookie "},
-	{tellRule, "asswort|ennwort|mot de passe|ontraseña|senha|Senha|parola|Parola|wachtwoord" +
-		"|ösenord|adgangskode|salasana|hasło|Hasło|heslo|jelszó|şifre|Şifre|ароль|密码|密碼|口令" +
-		"|パスワード|비밀번호|mật khẩu|clave|ugangsdaten|dentifiants|redenciales|Key Content |log in " +
-		"|login with |login as | pw |(pw |redentials|creds"},
-	{tokenRule, "chlüssel|clé|jeton|ключ|Ключ|окен|キー|トークン|密钥|密鑰|令牌|토큰"},
-	{wideRule, "："},
-	{userRule, "sername|USER |user: |ogin: |enutzer|suario|огин"},
-	{slashRule, " / "},
-	{shownRule, "\n$ "},
-	{evaluatedRule, ">>> |In [|irb(|iex(|php > |(gdb) |(Pdb) "},
-	{entityRule, "&quot;|&#34;|&#39;|&lt;"},
-	{jarRule, "FALSE\t|TRUE\t"},
-	{keyedRule, "createHmac(|hmac.new(|jwt.sign(|jwt.verify(|jwt.encode(|jwt.decode(|hashSync(" +
-		"|compareSync(|pbkdf2_hmac(|pbkdf2Sync(|scryptSync(|hashpw(|password_hash(" +
-		"|password_verify("},
-	{authRule, "AUTH |PASS |LOGIN |IDENTIFY "},
-	{fieldRule, "form-data; name="},
-	{resultRule, "random_password"},
-	{encodedRule, "LS0tLS1CRUdJTiB|TFMwdExTMUNS|eyJ|ZXlK"},
+// trigger is a text of at least three bytes at which a rule is tried, with what reads s.b[i:end],
+// the text.
+type trigger struct {
+	text string
+	rule rule
+	read func(s *scan, i, end int)
+}
+
+// eachTrigger yields the triggers. Single bytes are in scan.byteAt.
+func eachTrigger(add func(trigger)) {
+	for _, line := range [...]struct {
+		rule  rule
+		read  func(s *scan, i, end int)
+		texts string // with bars between
+	}{
+		{pemRule, (*scan).pemAt, "BEGIN "},
+		{jwtRule, (*scan).jwtAt, "eyJ"},
+		{encodedJWTRule, (*scan).encodedJWTAt, "ZXlK"},
+		{eachRule, (*scan).dsnAt, "@tcp(|@unix("},
+		{urlRule, (*scan).urlAt, "://"},
+		{eachRule, (*scan).headerAt, "Bearer|bearer|BEARER|Basic|basic|BASIC|Token|token"},
+		{cookieRule, (*scan).cookieAt, `ookie: |OOKIE: |ookie = |ookie","value":` +
+			`|ookie", "value": `},
+		{eachRule, (*scan).sqlAt, "PASSWORD |password |BY |by "},
+		{netrcRule, (*scan).netrcAt, "login "},
+		{puttyRule, (*scan).puttyAt, "Private-Lines: "},
+		{eachRule, (*scan).manifestAt, "kind: "},
+		{eachRule, (*scan).documentAt, `"kind"`},
+		{signatureRule, (*scan).signatureAt, "sig=|Signature=|X-Amz-Signature=|X-Goog-Signature="},
+		// private keys in PKCS #8 of 2048 and 4096 bits, in PKCS #1, of P-256 and Ed25519, of OpenSSH
+		{bodyRule, (*scan).bodyAt, "MIIEvQIBADANBgkq|MIIEvAIBADANBgkq|MIIEvgIBADANBgkq" +
+			"|MIIJQgIBADANBgkq|MIIJQwIBADANBgkq|MIIEpAIBAAKCAQEA|MIIEowIBAAKCAQEA" +
+			"|MIIEogIBAAKCAQEA|MIIJKQIBAAKCAgEA|MIIJKAIBAAKCAgEA|MIIJJwIBAAKCAgEA|MHcCAQEEI" +
+			"|MIGHAgEAMBMGByqGSM49|MC4CAQAwBQYDK2Vw|b3BlbnNzaC1rZXktdjEA"},
+		{eachRule, (*scan).accountAt, "NetworkCredential(|PasswordCredentials(" +
+			"|PasswordAuthentication(|BasicAuth(|basicAuth(|basic_auth(|auth=(|auth = (|login(" +
+			"|getConnection(|new PDO(|mysqli_connect(|mysql_connect(|DBI->connect(|WiFi.begin(" +
+			"|.auth("},
+		{eachRule, (*scan).sendAt, "send "},
+		{eachRule, (*scan).wordAt, "password|Password|PASSWORD|passwd|Passwd|PASSWD|passphrase" +
+			"|Passphrase|PASSPHRASE|pass|Pass|PASS|pwd|Pwd|PWD|secret|Secret|SECRET|token|Token" +
+			"|TOKEN|key|Key|KEY|access|Access|ACCESS|private|Private|PRIVATE|SALT|masterauth" +
+			"|bindpw|rootpw|psk"},
+		{eachRule, (*scan).stdinAt, "--password-stdin|--with-token|--passphrase-fd" +
+			"|docker secret create |gh secret set |wrangler secret put |secrets create " +
+			"|vercel env add |sudo -S|chpasswd|passwd |--password-prompt|passwd --stdin" +
+			"|smbpasswd -s|cryptsetup | su |kinit "},
+		{eachRule, (*scan).rowAt, "│|┃|║"},
+		{eachRule, (*scan).crumbsAt, " -b |--cookie "},
+		{eachRule, func(s *scan, i, end int) {
+			s.nearAt(i, i+len(bytes.TrimRight(s.b[i:end], " ")), strongKey)
+		}, "asswort|ennwort|mot de passe|ontraseña|senha|Senha|parola|Parola|wachtwoord|ösenord" +
+			"|adgangskode|salasana|hasło|Hasło|heslo|jelszó|şifre|Şifre|ароль|密码|密碼|口令|パスワード|비밀번호" +
+			"|mật khẩu|clave|ugangsdaten|dentifiants|redenciales|Key Content |log in |login with " +
+			"|login as | pw |(pw |redentials|creds"},
+		{eachRule, func(s *scan, i, end int) { s.nearAt(i, end, weakKey) }, "chlüssel|clé|jeton" +
+			"|ключ|Ключ|окен|キー|トークン|密钥|密鑰|令牌|토큰"},
+		{eachRule, (*scan).wideAt, "："},
+		{eachRule, func(s *scan, i, end int) { s.nearAt(i, end, userKey) }, "sername|USER |user: " +
+			"|ogin: |enutzer|suario|огин"},
+		{eachRule, (*scan).slashAt, " / "},
+		{eachRule, (*scan).shownAt, "\n$ "},
+		{eachRule, (*scan).evaluatedAt, ">>> |In [|irb(|iex(|php > |(gdb) |(Pdb) "},
+		{eachRule, func(s *scan, _, _ int) { s.seen.entities = true }, "&quot;|&#34;|&#39;|&lt;"},
+		{eachRule, (*scan).jarAt, "FALSE\t|TRUE\t"},
+		{eachRule, (*scan).keyedAt, "createHmac(|hmac.new(|jwt.sign(|jwt.verify(|jwt.encode(" +
+			"|jwt.decode(|hashSync(|compareSync(|pbkdf2_hmac(|pbkdf2Sync(|scryptSync(|hashpw(" +
+			"|password_hash(|password_verify("},
+		{eachRule, (*scan).authAt, "AUTH |PASS |LOGIN |IDENTIFY "},
+		{eachRule, (*scan).fieldAt, "form-data; name="},
+		{eachRule, (*scan).resultAt, "random_password"},
+		{encodedRule, (*scan).encodedAt, "LS0tLS1CRUdJTiB|TFMwdExTMUNS|eyJ|ZXlK"},
+	} {
+		for text := range strings.SplitSeq(line.texts, "|") {
+			add(trigger{text, line.rule, line.read})
+		}
+	}
 }
 
 // table finds the rules and forms that may begin with three bytes: a hash of the bytes leads to a
 // chain of nodes.
 type table struct {
-	heads  [1 << hashBits]uint16 // by hash: the first node, or 0
-	nodes  []node                // index 0 is unused
-	forms  []tokens.Form         // those of package tokens, then the user's
-	before []uint8               // by form: number of bytes of the token before its anchor
-	// triggers are the texts of triggers, each with its rule. Their ids come first.
-	triggers  []trigger
+	heads     [1 << hashBits]uint16 // by hash: the first node, or 0
+	nodes     []node                // index 0 is unused
+	forms     []tokens.Form         // those of package tokens, then the user's
+	before    []uint8               // by form: number of bytes of the token before its anchor
+	triggers  []trigger             // their ids come first
+	commands  []command
 	firstForm int // the id of the first form
-}
-
-type trigger struct {
-	text string
-	rule rule
 }
 
 // node is a trigger, the text of a command, or the anchor of a form.
@@ -180,16 +176,15 @@ func UsePatterns(patterns []string) error {
 func makeTable(extra []tokens.Form) *table {
 	t := &table{nodes: make([]node, 1, 2048),
 		forms: append(tokens.Table(), extra...)}
-	for _, line := range triggers {
-		for text := range strings.SplitSeq(line.texts, "|") {
-			t.add(tokens.BeginningOf(text), len(t.triggers))
-			t.triggers = append(t.triggers, trigger{text, line.rule})
-		}
+	eachTrigger(func(tr trigger) {
+		t.add(tokens.BeginningOf(tr.text), len(t.triggers))
+		t.triggers = append(t.triggers, tr)
+	})
+	t.commands = commandsIn(commandLines)
+	for i, c := range t.commands {
+		t.add(tokens.BeginningOf(c.text), len(t.triggers)+i)
 	}
-	for i := range commands {
-		t.add(tokens.BeginningOf(commands[i].text), len(t.triggers)+i)
-	}
-	t.firstForm = len(t.triggers) + len(commands)
+	t.firstForm = len(t.triggers) + len(t.commands)
 	t.before = make([]uint8, len(t.forms))
 	for i := range t.forms {
 		before := t.forms[i].EachBeginning(func(b tokens.Beginning) { t.add(b, t.firstForm+i) })

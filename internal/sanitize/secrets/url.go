@@ -9,7 +9,7 @@ import (
 // urlAt finds the password in a URL of any scheme whose :// is at b[i]:
 // scheme://user:PASSWORD@host, where the user may be empty. Only the password is replaced. A
 // placeholder or a reference to a variable stays.
-func (s *scan) urlAt(i int) {
+func (s *scan) urlAt(i, _ int) {
 	b := s.b
 	start := i + len("://")
 	end := authorityEnd(b, start)

@@ -63,16 +63,7 @@ func braced(v string) bool {
 // isFileName reports whether v ends in an extension of files that hold keys and settings.
 func isFileName(v string) bool {
 	i := strings.LastIndexByte(v, '.')
-	if i < 1 {
-		return false
-	}
-	switch v[i+1:] {
-	case "json", "yaml", "yml", "toml", "pem", "key", "crt", "txt", "env", "go", "js", "ts", "tsx",
-		"py", "rs", "md", "html", "sh", "log", "out", "err", "c", "h", "cc", "cpp", "java", "rb",
-		"php", "css", "xml", "csv", "sql", "conf", "cfg", "ini", "lock", "jsonl", "properties":
-		return true
-	}
-	return false
+	return i > 0 && isListed("extension", v[i+1:])
 }
 
 // placeholder reports whether v, given also in lower case, asks the reader to insert a secret. A
@@ -89,19 +80,6 @@ func placeholder(lower string, v []byte) bool {
 		if strings.Contains(lower, p) {
 			return !chars.Measure(v).UnlikeWords()
 		}
-	}
-	return false
-}
-
-// knownWord reports whether v is the name of an algorithm or a type that contains a digit and often
-// follows a colon or an equals sign.
-func knownWord(v []byte) bool {
-	switch strings.ToLower(string(v)) {
-	case "sha256", "sha384", "sha512", "sha-256", "sha-512", "sha3-256", "base32", "base64",
-		"argon2", "argon2i", "argon2d", "argon2id", "pbkdf2", "bcrypt2", "scrypt2", "oauth2",
-		"string1", "string2", "utf-16", "uint16", "uint32", "uint64", "float32", "float64",
-		"x25519", "ed25519", "aes128", "aes256", "2fa-totp":
-		return true
 	}
 	return false
 }

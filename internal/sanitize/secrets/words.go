@@ -44,21 +44,18 @@ func (s *scan) elementAt(i int) {
 	}
 }
 
-// sqlAt reads PASSWORD '…' and IDENTIFIED BY '…', with the word at b[i].
-func (s *scan) sqlAt(i int, word string) {
+// sqlAt reads PASSWORD '…' and IDENTIFIED BY '…', with the word in b[i:at].
+func (s *scan) sqlAt(i, at int) {
 	b := s.b
-	at := i + len(word)
-	if word == "BY" || word == "by" {
+	quote := blanks(b, at)
+	if !chars.StartsToken(b, i) || quote >= len(b) {
+		return
+	}
+	if at-i == len("BY ") {
 		if !bytes.Contains(bytes.ToUpper(b[max(0, i-48):i]), []byte("IDENTIFIED")) {
 			return
 		}
-	}
-	quote := blanks(b, at)
-	if quote == at || !chars.StartsToken(b, i) || quote >= len(b) {
-		return
-	}
-	byIdentity := word == "BY" || word == "by"
-	if b[quote] != '\'' && !byIdentity {
+	} else if b[quote] != '\'' {
 		return
 	}
 	if v := valueAfter(&s.runs, quote); Judge(b[v.start:v.end], v.quoted, strongKey) {
@@ -67,7 +64,7 @@ func (s *scan) sqlAt(i int, word string) {
 }
 
 // sendAt reads send "value\r" of expect, with the argument at b[at], if a password was asked for.
-func (s *scan) sendAt(at int) {
+func (s *scan) sendAt(_, at int) {
 	b := s.b
 	if bytes.HasPrefix(b[at:], []byte("-- ")) {
 		at += len("-- ")
@@ -84,7 +81,7 @@ func (s *scan) sendAt(at int) {
 }
 
 // keyedAt reads the key that makes a code of a message, a literal among the arguments at b[at].
-func (s *scan) keyedAt(at int) {
+func (s *scan) keyedAt(_, at int) {
 	b := s.b
 	for v := range literals(b, at, 4) {
 		if bytes.IndexByte(b[at:v.start], '<') >= 0 {
@@ -118,7 +115,7 @@ func literals(b []byte, at, most int) iter.Seq[value] {
 }
 
 // resultAt reads the result of a random_password of Terraform in its state, whose type is at b[i].
-func (s *scan) resultAt(i int) {
+func (s *scan) resultAt(i, _ int) {
 	b := s.b
 	high := min(len(b), i+1<<12)
 	if next := bytes.Index(b[i+1:high], []byte("random_password")); next >= 0 {
