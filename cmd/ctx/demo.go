@@ -2,14 +2,18 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 )
 
 //go:embed demo/conversation.jsonl
@@ -35,6 +39,7 @@ func runDemo(a *app, keep bool) (err error) {
 		keep: keep}
 	defer func() {
 		if keep {
+			d.err = nil
 			d.say("", "The store is kept in "+oneLine(dir))
 		} else if gone := os.RemoveAll(dir); err == nil {
 			err = gone
@@ -52,47 +57,39 @@ func runDemo(a *app, keep bool) (err error) {
 	return d.play()
 }
 
-// demo runs commands in a temporary directory and prints them as a shell would.
+// demo runs commands in a temporary directory and prints them as a shell would. After an error it
+// does nothing more.
 type demo struct {
 	a         *app
 	c         context.Context
 	dir, home string
 	keep      bool // the store stays, and may be shown to agents
+	err       error
 }
 
 // play runs the whole demonstration.
 func (d *demo) play() error {
 	d.tell("Make a store for a project. All that is said goes under .gemini/context.")
-	if _, err := d.show(2, "init"); err != nil {
-		return err
-	}
+	d.show(2, "init")
 	d.tell(
 		"Append %d messages, one on each line. Each id is printed when its message is on the disk.",
 		bytes.Count(demoConversation, []byte("\n")))
-	ids, err := d.show(3, "append", "-s", "work", "--jsonl", "conversation.jsonl")
-	if err != nil {
-		return err
-	}
+	ids := d.show(3, "append", "-s", "work", "--jsonl", "conversation.jsonl")
 	d.tell("Messages that left the window have joined clusters, one for each topic.")
-	if _, err := d.show(10, "status"); err != nil {
-		return err
+	d.show(10, "status")
+	d.tell("Compaction summarizes the clusters. If there are more than ten, the oldest " +
+		"become tombstones.")
+	d.show(5, "compact", "-s", "work")
+	d.show(20, "forest")
+	d.sizes()
+	if list := d.clusters(); len(list) > 0 {
+		d.tell("Every cluster expands to the exact messages behind its summary.")
+		d.show(16, "expand", slices.MinFunc(list, func(a, b document.Cluster) int {
+			return cmp.Compare(a.Members, b.Members)
+		}).ID[:shortLen])
 	}
-	d.tell(
-		"Compaction summarizes the clusters. If there are more than ten, the oldest " +
-			"become tombstones.")
-	if _, err := d.show(5, "compact", "-s", "work"); err != nil {
-		return err
-	}
-	if _, err := d.show(20, "forest"); err != nil {
-		return err
-	}
-	if err := d.sizes(); err != nil {
-		return err
-	}
-	if err := d.oneCluster(); err != nil {
-		return err
-	}
-	return d.verify(strings.Fields(ids))
+	d.verify(strings.Fields(ids))
+	return d.err
 }
 
 // tell prints what comes next, and result prints what came of it.
@@ -100,34 +97,40 @@ func (d *demo) tell(text string, args ...any)   { d.say("# ", fmt.Sprintf(text, 
 func (d *demo) result(text string, args ...any) { d.say("  ", fmt.Sprintf(text, args...)) }
 
 func (d *demo) say(mark, text string) {
-	if d.a.json {
+	switch {
+	case d.err != nil:
+	case d.a.json:
 		d.a.document("text", text)
-		return
+	default:
+		d.a.printf("\n%s%s\n", mark, text)
 	}
-	d.a.printf("\n%s%s\n", mark, text)
 }
 
 // show prints and runs a command line, and prints the first lines of its output. It returns the
 // whole output.
-func (d *demo) show(lines int, args ...string) (string, error) {
+func (d *demo) show(lines int, args ...string) string {
 	line := "ctx " + strings.Join(args, " ")
-	if !d.a.json {
+	if !d.a.json && d.err == nil {
 		d.a.printf("\n$ %s\n", line)
 	}
-	out, err := d.run(args...)
-	if err != nil {
-		return "", err
-	}
-	if d.a.json {
+	out := d.run(args...)
+	switch {
+	case d.err != nil:
+		return ""
+	case d.a.json:
 		d.a.document("command", line, "output", out)
-	} else {
+	default:
 		d.a.printf("%s", shorten(out, lines))
 	}
-	return out, d.a.out.Flush()
+	d.err = d.a.out.Flush()
+	return out
 }
 
 // run runs a command line and prints nothing.
-func (d *demo) run(args ...string) (string, error) {
+func (d *demo) run(args ...string) string {
+	if d.err != nil {
+		return ""
+	}
 	var out, said bytes.Buffer
 	w := world{
 		stdin: strings.NewReader(""), stdout: &out, stderr: &said, dir: d.dir, home: d.home,
@@ -138,14 +141,12 @@ func (d *demo) run(args ...string) (string, error) {
 		w.userData = d.a.userData
 	}
 	if code := run(d.c, w, args); code != exitDone {
-		if d.c.Err() != nil {
-			return "", d.c.Err()
-		}
-		return "",
-			fmt.Errorf("ctx %s ended with %d: %s", strings.Join(args, " "), code,
+		if d.err = d.c.Err(); d.err == nil {
+			d.err = fmt.Errorf("ctx %s ended with %d: %s", strings.Join(args, " "), code,
 				oneLine(said.String()))
+		}
 	}
-	return out.String(), nil
+	return out.String()
 }
 
 // shownWidth is how many characters of a line the demonstration prints.
