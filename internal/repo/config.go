@@ -69,12 +69,12 @@ func defaultHint(s setting) string {
 // file, the store's file, the environment, the command line. Each value is checked, even one that
 // is overridden. A missing file sets nothing. Errors: *ConfigError, and those of the file system.
 func loadConfig(env Env, storeFile string) (*Config, error) {
-	table := settings()
-	byUser, err := fromFile(env.UserConfig, table)
+	l := newLoader()
+	byUser, err := fromFile(env.UserConfig, l.table)
 	if err != nil {
 		return nil, err
 	}
-	byStore, err := fromFile(storeFile, table)
+	byStore, err := fromFile(storeFile, l.table)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,7 @@ func loadConfig(env Env, storeFile string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := newLoader(slices.Clone(table))
-	return l.load(defaults(table), byUser, byStore, envAssignments(env.Getenv, table), byFlag)
+	return l.load(byUser, byStore, envAssignments(env.Getenv, l.table), byFlag)
 }
 
 func defaults(table []setting) []assignment {
@@ -144,14 +143,16 @@ type loader struct {
 	level  []int        // its layer
 }
 
-func newLoader(table []setting) *loader {
-	return &loader{table: table,
-		config: &Config{Aliases: map[string][]string{}, Summarizers: shipped()},
-		last:   make([]assignment, len(table)), level: make([]int, len(table))}
+func newLoader() *loader {
+	c := newConfig()
+	table := c.rows()
+	return &loader{table: table, config: c, last: make([]assignment, len(table)),
+		level: make([]int, len(table))}
 }
 
+// load reads layers above the defaults.
 func (l *loader) load(layers ...[]assignment) (*Config, error) {
-	for level, layer := range layers {
+	for level, layer := range append([][]assignment{defaults(l.table)}, layers...) {
 		for _, g := range layer {
 			if err := l.take(g, level); err != nil {
 				return nil, err
@@ -180,7 +181,7 @@ func (l *loader) take(g assignment, level int) error {
 	if err := allowed(l.table[i], g, level); err != nil {
 		return err
 	}
-	plain, err := l.table[i].put(l.config, g.text)
+	plain, err := l.table[i].put(g.text)
 	if err != nil {
 		return g.fault(err, defaultHint(l.table[i]))
 	}

@@ -55,7 +55,7 @@ const (
 )
 
 // putPrices reads stats.prices, a JSON array of prices.
-func putPrices(c *Config, text string) (string, error) {
+func (c *Config) putPrices(text string) (string, error) {
 	var list []string
 	if json.Unmarshal([]byte(text), &list) != nil {
 		return "", errors.New("not an array of strings")

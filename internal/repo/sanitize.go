@@ -16,7 +16,7 @@ const (
 
 // putPatterns reads the patterns of sanitize.extra, a JSON array of strings. sanitize.CheckPattern
 // says what a pattern is.
-func putPatterns(c *Config, text string) (string, error) {
+func (c *Config) putPatterns(text string) (string, error) {
 	list := []string{}
 	if text == "[]" { // the default needs no decoder
 		c.Sanitize.Extra = list

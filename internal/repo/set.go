@@ -64,33 +64,32 @@ func (r *Repo) SetConfig(key, text string, user bool) error {
 
 // wouldAgree checks that the settings would fit each other with a new text of one of the files.
 func (r *Repo) wouldAgree(text, origin string, user bool) error {
-	table := settings()
+	l := newLoader()
 	layers := [2][]assignment{}
 	for i, path := range []string{r.userConfig, filepath.Join(r.Dir, configName)} {
 		var err error
 		if (i == 0) == user {
-			layers[i], err = parseConfig(text, origin, table)
+			layers[i], err = parseConfig(text, origin, l.table)
 		} else {
-			layers[i], err = fromFile(path, table)
+			layers[i], err = fromFile(path, l.table)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	_, err := newLoader(slices.Clone(table)).load(defaults(table), layers[0], layers[1])
+	_, err := l.load(layers[0], layers[1])
 	return err
 }
 
 // tomlValue checks the value of a setting and returns it as TOML.
 func tomlValue(key, text, origin string, level int) (string, error) {
-	table := settings()
+	l := newLoader()
 	g := assignment{key: key, text: text, origin: origin}
-	s, ok := find(table, key)
+	s, ok := find(l.table, key)
 	if !ok {
 		return "", unknown(g)
 	}
-	l := newLoader(slices.Clone(table))
-	if _, err := l.load(defaults(table)); err != nil {
+	if _, err := l.load(); err != nil {
 		return "", err
 	}
 	if err := l.take(g, level); err != nil {

@@ -81,6 +81,11 @@ const (
 	ColorNever  = "never"
 )
 
+// newConfig returns settings before any of them is read.
+func newConfig() *Config {
+	return &Config{Aliases: map[string][]string{}, Summarizers: shipped()}
+}
+
 // form is the type of a value.
 type form int
 
@@ -110,10 +115,10 @@ type setting struct {
 	doc  string // a line for the template, without its line end
 	// put reads text, checks its range and stores it in its field. It returns the text in its normal
 	// form.
-	put  func(c *Config, text string) (plain string, err error)
+	put  func(text string) (plain string, err error)
 	from reach
 	// named returns put for a setting with a name in its key.
-	named func(name string) func(c *Config, text string) (plain string, err error)
+	named func(name string) func(text string) (plain string, err error)
 }
 
 // Upper bounds are there to catch slips, and keep sums of settings from overflowing.
@@ -164,201 +169,181 @@ func (c *Config) Recalls(part string) bool { return slices.Contains(c.Hook.Recal
 // QuotesOutputs reports whether what a hook gives a model may have words of tools.
 func (c *Config) QuotesOutputs() bool { return c.Hook.Outputs == OutputsQuoted }
 
-// settings returns the table, sorted by key. Names, defaults, ranges and the template all come
-// from it.
-func settings() []setting {
+// settings returns the table for who only asks it.
+func settings() []setting { return newConfig().rows() }
+
+// rows returns the table, sorted by key, whose rows set the fields of c. Names, defaults, ranges
+// and the template all come from it.
+func (c *Config) rows() []setting {
 	return []setting{
-		{key: "alias.*", form: words, named: aliasOf, from: usersFile},
+		{key: "alias.*", form: words, named: c.aliasOf, from: usersFile},
 		choice("color.ui", ColorAuto, []string{ColorAuto, ColorAlways, ColorNever},
-			"colours in what commands print: auto (on a terminal), always or never",
-			func(c *Config) *string { return &c.Color.UI }),
+			"colours in what commands print: auto (on a terminal), always or never", &c.Color.UI),
 		choice("compact.strategy", "union-find", []string{"union-find", "flat"},
-			"how what is cold is put together: union-find (by topic) or flat",
-			func(c *Config) *string { return &c.Compact.Strategy }),
+			"how what is cold is put together: union-find (by topic) or flat", &c.Compact.Strategy),
 		number("forest.max_cold_clusters", "10", 1, mostClusters,
 			"clusters of a session that stay live; above that its oldest leaves",
-			func(c *Config) *int { return &c.Forest.MaxColdClusters }),
+			&c.Forest.MaxColdClusters),
 		share("forest.merge_threshold", "0.5",
 			"how probable it has to be that a message goes on with a cluster for it "+
-				"to join, 0 to 1",
-			func(c *Config) *float64 { return &c.Forest.MergeThreshold }),
+				"to join, 0 to 1", &c.Forest.MergeThreshold),
 		number("gc.auto", "50", 0, mostPacks,
-			"packs from which gc --auto works, as a look-up asks each; 0 for never",
-			func(c *Config) *int { return &c.GC.Auto }),
-		period("gc.grace", "14d", longest, "how long gc keeps what nothing names",
-			func(c *Config) *time.Duration { return &c.GC.Grace }),
+			"packs from which gc --auto works, as a look-up asks each; 0 for never", &c.GC.Auto),
+		period("gc.grace", "14d", longest, "how long gc keeps what nothing names", &c.GC.Grace),
 		number("hook.context", "1000", 0, maxAdded,
-			"tokens that a hook adds to a prompt, at most; 0 for none",
-			func(c *Config) *int { return &c.Hook.Context }),
+			"tokens that a hook adds to a prompt, at most; 0 for none", &c.Hook.Context),
 		period("hook.deadline", "5s", longestWait,
-			"how long a hook works; what it did not finish the next one does",
-			func(c *Config) *time.Duration { return &c.Hook.Deadline }),
+			"how long a hook works; what it did not finish the next one does", &c.Hook.Deadline),
 		choice("hook.outputs", OutputsNone, []string{OutputsNone, OutputsQuoted},
 			"words of tools in what a hook gives a model: none or quoted; anybody may have "+
-				"written what a tool printed",
-			func(c *Config) *string { return &c.Hook.Outputs }),
+				"written what a tool printed", &c.Hook.Outputs),
 		some("hook.recall", []string{RecallPrompt, RecallEdit, RecallCommand, RecallFailure,
 			RecallCompaction},
 			"when a hook tells a model during its work what was before: all, none, or some of "+
 				"prompt (earlier turns about it), edit (what to heed of the file), command (what ran "+
 				"instead when it was wrong), failure (what ended it), compaction (what the agent's "+
-				"summary must keep)",
-			func(c *Config) *[]string { return &c.Hook.Recall }),
+				"summary must keep)", &c.Hook.Recall),
 		period("lock.timeout", "10s", longestWait,
 			"how long a command waits for another one to finish writing; between others that take "+
-				"turns it waits for its own",
-			func(c *Config) *time.Duration { return &c.Lock.Timeout }),
-		period("log.keep", "90d", longest, "how far back undo and reflog reach",
-			func(c *Config) *time.Duration { return &c.Log.Keep }),
+				"turns it waits for its own", &c.Lock.Timeout),
+		period("log.keep", "90d", longest, "how far back undo and reflog reach", &c.Log.Keep),
 		list("mask.exempt_tools", exemptTools, "tools whose outputs are never shown shortened",
-			func(c *Config) *[]string { return &c.Mask.ExemptTools }),
+			&c.Mask.ExemptTools),
 		number("mask.gate_tokens", "30000", 0, mostTokens,
-			"tokens of old outputs from which they are shown shortened",
-			func(c *Config) *int { return &c.Mask.GateTokens }),
+			"tokens of old outputs from which they are shown shortened", &c.Mask.GateTokens),
 		number("mask.newest_messages", "1", 0, mostEntries,
-			"messages at the end that are not looked at for that",
-			func(c *Config) *int { return &c.Mask.NewestMessages }),
+			"messages at the end that are not looked at for that", &c.Mask.NewestMessages),
 		number("mask.preview_chars", "500", 2, maxChars,
-			"characters that are kept of an output, half at each end",
-			func(c *Config) *int { return &c.Mask.PreviewChars }),
+			"characters that are kept of an output, half at each end", &c.Mask.PreviewChars),
 		number("mask.preview_lines", "20", 2, mostEntries,
 			"lines that are kept of what a command printed, half at each end",
-			func(c *Config) *int { return &c.Mask.PreviewLines }),
+			&c.Mask.PreviewLines),
 		number("mask.protected_tokens", "50000", 0, mostTokens,
-			"tokens of the newest outputs that stay as they are",
-			func(c *Config) *int { return &c.Mask.ProtectedTokens }),
-		list("mask.shell_tools", shellTools, "tools that run commands",
-			func(c *Config) *[]string { return &c.Mask.ShellTools }),
+			"tokens of the newest outputs that stay as they are", &c.Mask.ProtectedTokens),
+		list("mask.shell_tools", shellTools, "tools that run commands", &c.Mask.ShellTools),
 		choice("mcp.remember", RememberOn, []string{RememberOff, RememberOn},
-			"whether a model may add notes by the tool remember of ctx mcp",
-			func(c *Config) *string { return &c.MCP.Remember }),
+			"whether a model may add notes by the tool remember of ctx mcp", &c.MCP.Remember),
 		number("offload.head_percent", "20", 0, 100,
 			"of what is kept of an offloaded output, how much is its beginning",
-			func(c *Config) *int { return &c.Offload.HeadPercent }),
+			&c.Offload.HeadPercent),
 		number("offload.threshold_chars", "40000", 0, maxChars,
 			"characters that an output may have before it is offloaded; 0 for any number",
-			func(c *Config) *int { return &c.Offload.ThresholdChars }),
+			&c.Offload.ThresholdChars),
 		{key: "sanitize.extra", form: words, def: "[]",
-			doc: "patterns of secrets that only you have", put: putPatterns, from: usersFile},
+			doc: "patterns of secrets that only you have", put: c.putPatterns, from: usersFile},
 		{key: "stats.prices", form: words, def: "[]",
 			doc: "what a million tokens of a model cost in dollars: model, input, output, cache read, " +
-				"cache write", put: putPrices, from: usersFile},
+				"cache write", put: c.putPrices, from: usersFile},
 		{key: "summarize.chain", form: names, def: extractive,
-			doc: "who is asked for summaries, in this order", put: putChain, from: notStore},
-		{key: "summarizer.*.command", form: words, named: commandOf, from: usersFile},
-		{key: "summarizer.*.timeout", form: duration, named: timeoutOf, from: usersFile},
+			doc: "who is asked for summaries, in this order", put: c.putChain, from: notStore},
+		{key: "summarizer.*.command", form: words, named: c.commandOf, from: usersFile},
+		{key: "summarizer.*.timeout", form: duration, named: c.timeoutOf, from: usersFile},
 		number("window.evict_at", "30", 1, mostEntries,
-			"messages at which the window is cut; graduate_at or more",
-			func(c *Config) *int { return &c.Window.EvictAt }),
+			"messages at which the window is cut; graduate_at or more", &c.Window.EvictAt),
 		number("window.graduate_at", "26", 1, mostEntries, "messages that stay as they were said",
-			func(c *Config) *int { return &c.Window.GraduateAt }),
+			&c.Window.GraduateAt),
 	}
 }
 
-func number(key, def string, low, high int, doc string, field func(*Config) *int) setting {
-	return setting{key: key, form: wholeNumber, def: def, doc: doc,
-		put: func(c *Config, text string) (string, error) {
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				return "", fmt.Errorf("not a whole number: %.40q", text)
-			}
-			if n < low || n > high {
-				return "", fmt.Errorf("not from %d to %d: %d", low, high, n)
-			}
-			*field(c) = n
-			return strconv.Itoa(n), nil
-		}}
-}
-
-func share(key, def, doc string, field func(*Config) *float64) setting {
-	return setting{key: key, form: fraction, def: def, doc: doc,
-		put: func(c *Config, text string) (string, error) {
-			f, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				return "", fmt.Errorf("not a number: %.40q", text)
-			}
-			if !(f >= 0 && f <= 1) { // so that NaN is refused
-				return "", fmt.Errorf("not from 0 to 1: %s", text)
-			}
-			*field(c) = f
-			return strconv.FormatFloat(f, 'g', -1, 64), nil
-		}}
-}
-
-func period(
-	key, def string, high time.Duration, doc string, field func(*Config) *time.Duration,
+// of returns a setting that is a value of one type. read reads it and returns its normal form, too.
+func of[T any](
+	key string, form form, def, doc string, field *T, read func(text string) (T, string, error),
 ) setting {
-	return setting{key: key, form: duration, def: def, doc: doc,
-		put: func(c *Config, text string) (string, error) {
-			d, err := parseDuration(text)
-			if err != nil {
-				return "", err
+	return setting{key: key, form: form, def: def, doc: doc,
+		put: func(text string) (string, error) {
+			v, plain, err := read(text)
+			if err == nil {
+				*field = v
 			}
-			if d > high {
-				return "", fmt.Errorf("more than %d days: %s", high/day, text)
-			}
-			*field(c) = d
-			return text, nil
+			return plain, err
 		}}
 }
 
-func choice(key, def string, among []string, doc string, field func(*Config) *string) setting {
-	return setting{key: key, form: word, def: def, doc: doc,
-		put: func(c *Config, text string) (string, error) {
-			if !slices.Contains(among, text) {
-				return "", fmt.Errorf("not one of %s: %.40q", strings.Join(among, ", "), text)
-			}
-			*field(c) = text
-			return text, nil
-		}}
+func number(key, def string, low, high int, doc string, field *int) setting {
+	return of(key, wholeNumber, def, doc, field, func(text string) (int, string, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return 0, "", fmt.Errorf("not a whole number: %.40q", text)
+		}
+		if n < low || n > high {
+			return 0, "", fmt.Errorf("not from %d to %d: %d", low, high, n)
+		}
+		return n, strconv.Itoa(n), nil
+	})
+}
+
+func share(key, def, doc string, field *float64) setting {
+	return of(key, fraction, def, doc, field, func(text string) (float64, string, error) {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return 0, "", fmt.Errorf("not a number: %.40q", text)
+		}
+		if !(f >= 0 && f <= 1) { // so that NaN is refused
+			return 0, "", fmt.Errorf("not from 0 to 1: %s", text)
+		}
+		return f, strconv.FormatFloat(f, 'g', -1, 64), nil
+	})
+}
+
+func period(key, def string, high time.Duration, doc string, field *time.Duration) setting {
+	return of(key, duration, def, doc, field, func(text string) (time.Duration, string, error) {
+		d, err := parseDuration(text)
+		if err == nil && d > high {
+			err = fmt.Errorf("more than %d days: %s", high/day, text)
+		}
+		return d, text, err
+	})
+}
+
+func choice(key, def string, among []string, doc string, field *string) setting {
+	return of(key, word, def, doc, field, func(text string) (string, string, error) {
+		if !slices.Contains(among, text) {
+			return "", "", fmt.Errorf("not one of %s: %.40q", strings.Join(among, ", "), text)
+		}
+		return text, text, nil
+	})
 }
 
 // some returns a setting that is a list of a few words, all or none. It is all if nobody says.
-func some(key string, among []string, doc string, field func(*Config) *[]string) setting {
-	return setting{key: key, form: names, def: "all", doc: doc,
-		put: func(c *Config, text string) (string, error) {
-			var chosen []string
-			switch text {
-			case "all":
-				chosen = among
-			case "none":
-			default:
-				for word := range strings.SplitSeq(text, ",") {
-					word = strings.TrimSpace(word)
-					if !slices.Contains(among, word) {
-						return "", fmt.Errorf("not all, none or some of %s: %.40q",
-							strings.Join(among, ", "), text)
-					}
-					chosen = append(chosen, word)
-				}
+func some(key string, among []string, doc string, field *[]string) setting {
+	return of(key, names, "all", doc, field, func(text string) (list []string, _ string, _ error) {
+		switch text {
+		case "all":
+			return among, text, nil
+		case "none":
+			return nil, text, nil
+		}
+		for word := range strings.SplitSeq(text, ",") {
+			word = strings.TrimSpace(word)
+			if !slices.Contains(among, word) {
+				return nil, "", fmt.Errorf("not all, none or some of %s: %.40q",
+					strings.Join(among, ", "), text)
 			}
-			*field(c) = chosen
-			return text, nil
-		}}
+			list = append(list, word)
+		}
+		return list, text, nil
+	})
 }
 
 // list returns a setting that is a list of names in any order; "" is the empty list.
-func list(key, def, doc string, field func(*Config) *[]string) setting {
-	return setting{key: key, form: names, def: def, doc: doc,
-		put: func(c *Config, text string) (string, error) {
-			var names []string
-			for name := range strings.SplitSeq(text, ",") {
-				switch name = strings.TrimSpace(name); {
-				case name == "" && strings.TrimSpace(text) == "":
-				case name == "" || len(name) > longestTool || !utf8.ValidString(name):
-					return "", fmt.Errorf("not a name of 1 to %d bytes: %.40q", longestTool, name)
-				case slices.Contains(names, name):
-					return "", fmt.Errorf("named twice: %.40q", name)
-				default:
-					names = append(names, name)
-				}
+func list(key, def, doc string, field *[]string) setting {
+	return of(key, names, def, doc, field, func(text string) (list []string, _ string, _ error) {
+		for name := range strings.SplitSeq(text, ",") {
+			switch name = strings.TrimSpace(name); {
+			case name == "" && strings.TrimSpace(text) == "":
+			case name == "" || len(name) > longestTool || !utf8.ValidString(name):
+				return nil, "", fmt.Errorf("not a name of 1 to %d bytes: %.40q", longestTool, name)
+			case slices.Contains(list, name):
+				return nil, "", fmt.Errorf("named twice: %.40q", name)
+			default:
+				list = append(list, name)
 			}
-			if len(names) > maxListed {
-				return "", fmt.Errorf("more than %d names", maxListed)
-			}
-			*field(c) = names
-			return strings.Join(names, ","), nil
-		}}
+		}
+		if len(list) > maxListed {
+			return nil, "", fmt.Errorf("more than %d names", maxListed)
+		}
+		return list, strings.Join(list, ","), nil
+	})
 }
 
 // variable returns the environment variable of a key: CTX_WINDOW_GRADUATE_AT for

@@ -52,7 +52,7 @@ func isSummarizerName(name string) bool {
 
 // putChain reads the names of a chain. It refuses a name after the extractive one, which always
 // answers, and a name that appears twice.
-func putChain(c *Config, text string) (string, error) {
+func (c *Config) putChain(text string) (string, error) {
 	list := strings.Split(text, ",")
 	if len(list) > maxNames {
 		return "", fmt.Errorf("more than %d names", maxNames)
@@ -75,16 +75,11 @@ func putChain(c *Config, text string) (string, error) {
 }
 
 // commandOf reads the command of a summarizer. It does not check that the program exists.
-func commandOf(name string) func(*Config, string) (string, error) {
-	return func(c *Config, text string) (string, error) {
-		var list []string
-		if json.Unmarshal([]byte(text), &list) != nil || len(list) == 0 || list[0] == "" {
-			return "", errors.New("not an array of a program and its arguments")
-		}
-		if len(list) > maxWords || slices.ContainsFunc(list, isBadWord) {
-			return "",
-				fmt.Errorf("more than %d words, a word of more than %d bytes, or a zero byte",
-					maxWords, longestWord)
+func (c *Config) commandOf(name string) func(string) (string, error) {
+	return func(text string) (string, error) {
+		list, err := commandLine(text, "not an array of a program and its arguments")
+		if err != nil {
+			return "", err
 		}
 		s := c.Summarizers[name]
 		s.Command = list
@@ -93,10 +88,22 @@ func commandOf(name string) func(*Config, string) (string, error) {
 	}
 }
 
+// commandLine reads a command and its arguments, and says what else it is.
+func commandLine(text, other string) (list []string, _ error) {
+	if json.Unmarshal([]byte(text), &list) != nil || len(list) == 0 || list[0] == "" {
+		return nil, errors.New(other)
+	}
+	if len(list) > maxWords || slices.ContainsFunc(list, isBadWord) {
+		return nil, fmt.Errorf("more than %d words, a word of more than %d bytes, or a zero byte",
+			maxWords, longestWord)
+	}
+	return list, nil
+}
+
 func isBadWord(word string) bool { return len(word) > longestWord || strings.ContainsRune(word, 0) }
 
-func timeoutOf(name string) func(*Config, string) (string, error) {
-	return func(c *Config, text string) (string, error) {
+func (c *Config) timeoutOf(name string) func(string) (string, error) {
+	return func(text string) (string, error) {
 		d, err := parseDuration(text)
 		if err != nil {
 			return "", err

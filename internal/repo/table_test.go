@@ -26,7 +26,7 @@ func TestTable(t *testing.T) {
 		if many {
 			continue
 		}
-		if plain, err := s.put(&Config{}, s.def); err != nil || plain != s.def {
+		if plain, err := s.put(s.def); err != nil || plain != s.def {
 			t.Errorf("%s: default %q reads as %q, %v", s.key, s.def, plain, err)
 		}
 	}
