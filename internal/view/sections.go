@@ -27,13 +27,19 @@ func (b *block) answers() []quote {
 	return b.quotes
 }
 
-// leaveOut removes the lines that say what printed messages say, but keeps those of some sections,
-// and those with names of files, which are of many messages.
-func (b *block) leaveOut(printed map[format.ID]bool, keep ...brief.Section) {
-	keep = append(keep, brief.Changed)
-	b.brief = slices.DeleteFunc(b.brief, func(l brief.Line) bool {
-		return printed[l.Entry] && !slices.Contains(keep, l.Section)
-	})
+// leaveOut removes the lines that say what printed messages say, but keeps those with names of
+// files, which are of many messages, and a prompt above other lines of its turn.
+func (b *block) leaveOut(printed map[format.ID]bool) {
+	var kept []brief.Line
+	for _, l := range slices.Backward(b.brief) {
+		heads := l.Section == brief.Wanted && len(kept) > 0 && kept[len(kept)-1].Turn == l.Turn &&
+			kept[len(kept)-1].Section != brief.Changed
+		if !printed[l.Entry] || l.Section == brief.Changed || heads {
+			kept = append(kept, l)
+		}
+	}
+	slices.Reverse(kept)
+	b.brief = kept
 	for i := range b.sections {
 		s := &b.sections[i]
 		s.lines = slices.DeleteFunc(s.lines, func(l line) bool { return printed[l.from] })

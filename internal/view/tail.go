@@ -149,7 +149,7 @@ func (f *fitter) chooseRequired(all []messageItems) bool {
 		return false
 	}
 	requests := maxRequests
-	if f.short { // the block has the others, with their answers
+	if f.short || f.work != nil { // the block has the others, with their answers
 		requests = 1
 	}
 	for _, i := range urgent(all, f.first, requests) {
@@ -176,7 +176,7 @@ func (f fitter) whole(all []messageItems) []messageItems {
 	if half.room /= wordsShare; !f.p.digests() || f.work != nil {
 		half = f
 	}
-	return slices.DeleteFunc(f.since(all, half.oldest(all)),
+	return slices.DeleteFunc(f.since(all, max(half.oldest(all), f.work.newestTurns(all))),
 		func(m messageItems) bool { return f.quotesOf(m.ID) })
 }
 

@@ -19,8 +19,7 @@ const tailPart = 5
 // actSizes are the sizes in bytes, largest first, to which results and arguments of the newest
 // messages are cut until they fit.
 var actSizes = []actSize{
-	{1 << 20, 1 << 20}, {16000, 16000}, {8000, 8000}, {4000, 8000}, {2500, 6000}, {1500, 4000},
-	{1000, 3000}, {600, 2000}, {300, 1500}, {0, 1000},
+	{1500, 1000}, {1000, 800}, {600, 600}, {300, 500}, {0, 400},
 }
 
 type actSize struct{ result, argument int }
@@ -33,7 +32,7 @@ var shortActSizes = []actSize{{0, 0}}
 const longestAnnouncement = 200
 
 // compact returns messages with a description in place of each call, and with short results. It
-// leaves out messages without any text then, and those that only announce the call after them. It
+// leaves out messages without any text then, and those that only announce what the model does. It
 // uses the largest of the sizes that fit into the room.
 func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageItems {
 	facts := w.factsOf(all)
@@ -46,15 +45,11 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 				said[it.id] = it.kind == callItem
 			}
 		}
-		words := m.words()
-		if m.Role != "model" || words == "" {
+		if m.Role != "model" || m.words() == "" {
 			continue
 		}
-		if i+1 < len(all) && !newest && m.announces(facts[m.ID]) {
-			call := all[i+1].callsText(facts[all[i+1].ID], root)
-			if call != "" && prose.NamesIn(words, call) {
-				all[i].items = nil
-			}
+		if !newest && m.announces(facts[m.ID]) {
+			all[i].items = nil
 		}
 		newest = false
 	}
@@ -107,8 +102,8 @@ func (m messageItems) words() string {
 	return strings.TrimSpace(b.String())
 }
 
-// announces reports whether a message of the model has only sentences that tell nothing beside a
-// call with the same names.
+// announces reports whether a message of the model has only sentences that tell nothing beside its
+// calls.
 func (m messageItems) announces(facts []digest.Fact) bool {
 	if m.Role != "model" || m.Update || m.Gone || len(m.Replaced) > 0 || m.isReplacement() {
 		return false
@@ -120,17 +115,6 @@ func (m messageItems) announces(facts []digest.Fact) bool {
 		}
 	}
 	return !slices.ContainsFunc(facts, func(f digest.Fact) bool { return !prose.IsBare(f.Text) })
-}
-
-// callsText returns the descriptions of the calls of a message, "" if it has none.
-func (m messageItems) callsText(facts []digest.Fact, root brief.Root) string {
-	var texts []string
-	for _, it := range m.items {
-		if it.kind == callItem {
-			texts = append(texts, callText(it, facts, root, 0))
-		}
-	}
-	return strings.Join(texts, "\n")
 }
 
 // isForClient reports whether a message is only a command to the client, or a note of the client.
@@ -172,6 +156,32 @@ func stateOf(f *digest.Fact) digest.Kind {
 	return ""
 }
 
+// wholeTurns is the number of the newest turns that are printed message by message.
+const wholeTurns = 2
+
+// newestTurns returns the index of the message with which the newest turns begin, and the newest
+// that changed something: lines tell the others.
+func (w *Work) newestTurns(all []messageItems) int {
+	if w == nil {
+		return 0
+	}
+	changed := uint64(0)
+	for i := range w.Whole {
+		if w.Whole[i].Kind == digest.Edit {
+			changed = w.Whole[i].Seq
+		}
+	}
+	turns := 0
+	for i, m := range slices.Backward(all) {
+		if m.Role == "user" && !m.Update {
+			if turns++; turns >= wholeTurns && m.Seq <= changed {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
 // withEarlier adds the newest messages before the tail that fit.
 func (w *Work) withEarlier(tail []messageItems, r room, sizes []actSize) []messageItems {
 	for _, m := range tail {
@@ -185,7 +195,9 @@ func (w *Work) withEarlier(tail []messageItems, r room, sizes []actSize) []messa
 			break
 		}
 		r -= room(n)
-		first--
+		if first--; earlier[first].Role == "user" {
+			break
+		}
 	}
 	for first < len(earlier) && earlier[first].Role == "tool" {
 		first++ // its call is not there
@@ -198,12 +210,13 @@ func (w *Work) withEarlier(tail []messageItems, r room, sizes []actSize) []messa
 }
 
 // saysAll reports whether facts of a message with calls are changes of files or lists, files that
-// were read and can be read again, and checks that passed, alone. A result without facts says
+// were read or searched and can be again, and checks that passed, alone. A result without facts says
 // nothing beside them: how a call failed is a fact.
 func saysAll(facts []digest.Fact) bool {
 	return len(facts) > 0 && !slices.ContainsFunc(facts, func(f digest.Fact) bool {
 		return f.Kind != digest.Edit && f.Kind != digest.Written && f.Kind != digest.Todo &&
-			f.Kind != digest.Read && !(f.Checks() && f.State == digest.Passed)
+			f.Kind != digest.Read && f.Kind != digest.Search &&
+			!(f.Checks() && f.State == digest.Passed)
 	})
 }
 

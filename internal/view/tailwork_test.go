@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
@@ -28,7 +29,7 @@ func TestWithTailLeavesNoFailureAlone(t *testing.T) {
 	}
 }
 
-// A message that only announces its call stands no line beside it, unless it names something else.
+// A message that only announces what the model does is left out, unless it has the newest words.
 func TestAnnouncements(t *testing.T) {
 	said := func(id byte, text string) messageItems {
 		return messageItems{Message: Message{ID: format.ID{id}, Role: "model"},
@@ -41,7 +42,7 @@ func TestAnnouncements(t *testing.T) {
 	for text, want := range map[string]int{
 		"Let me look at this now:":                   1,
 		"Let me see where `laneSpacing` is used:":    1,
-		"Let me see where `laneWidth` is used:":      2,
+		"Let me see where `laneWidth` is used:":      1,
 		"The reader of view.go loses the last line.": 2,
 	} {
 		fact := digest.Fact{Kind: digest.Said, Entry: format.ID{1}, Text: text}
@@ -53,6 +54,41 @@ func TestAnnouncements(t *testing.T) {
 		if n := len(w.compact(list[:2], room(4000), actSizes)); n != 2 {
 			t.Errorf("%q, the newest words: %d messages, want 2", text, n)
 		}
+	}
+}
+
+// The newest two turns are printed, and the newest that changed something: lines tell the others.
+func TestNewestTurns(t *testing.T) {
+	var all []messageItems
+	for i := range 8 { // four prompts, each with an answer
+		role := "user"
+		if i%2 > 0 {
+			role = "model"
+		}
+		all = append(all, messageItems{Message: Message{Role: role, Seq: uint64(i + 1)}})
+	}
+	for seq, want := range map[uint64]int{0: 0, 4: 2, 6: 4, 8: 4} {
+		w := &Work{Whole: []digest.Fact{{Kind: digest.Edit, Seq: seq}}}
+		if got := w.newestTurns(all); got != want {
+			t.Errorf("changed in %d: from %d, want %d", seq, got, want)
+		}
+	}
+}
+
+// A line is left out if its message is printed, but not the prompt above lines of its turn.
+func TestLeaveOut(t *testing.T) {
+	id := func(n byte) format.ID { return format.ID{n} }
+	b := block{brief: []brief.Line{
+		{Section: brief.Wanted, Entry: id(1), Turn: 2}, {Section: brief.Concluded, Entry: id(2), Turn: 2},
+		{Section: brief.Wanted, Entry: id(3), Turn: 1}, {Section: brief.Concluded, Entry: id(4), Turn: 1},
+		{Section: brief.Changed, Entry: id(4)}}}
+	b.leaveOut(map[format.ID]bool{id(1): true, id(3): true, id(4): true})
+	got := ""
+	for _, l := range b.brief {
+		got += string(l.Section) + l.Entry.Short(1)[:2] + " "
+	}
+	if want := "wanted01 concluded02 changed04 "; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -112,7 +112,7 @@ func Render(in Input, o Options) (Output, error) {
 	total := budgetRoom(o.Budget)
 	acts := in.Work != nil && total != endless && p.describesCalls()
 	whole := all
-	f := fitter{p: p, first: matched(in), short: brief.IsShort(o.Budget)}
+	f := fitter{p: p, first: matched(in), short: brief.IsShort(o.Budget), work: in.Work}
 	sizes := actSizes
 	if f.short {
 		sizes = shortActSizes
@@ -157,9 +157,9 @@ func Render(in Input, o Options) (Output, error) {
 	if acts {
 		all = in.Work.compact(whole, left(total, prefix), sizes)
 		tail := len(all)
-		all = in.Work.withEarlier(all, left(total, prefix), sizes)
+		all = in.Work.withEarlier(all, left(total, prefix), sizes[len(sizes)-1:])
 		if block != nil {
-			block.leaveOut(idsOf(all[:len(all)-tail]), brief.Wanted)
+			block.leaveOut(idsOf(all[:len(all)-tail]))
 			prefix = p.prefix(block)
 		}
 	}
@@ -169,6 +169,10 @@ func Render(in Input, o Options) (Output, error) {
 	f.r, f.quotes = suffix{prefix: prefix, bare: block == nil, drops: tallyOf(drops)},
 		block.answers()
 	kept, untold := f.tail(all, total)
+	if how.Printed != nil && block != nil && tallyOf(untold).Shortened == 0 {
+		block.leaveOut(idsOf(kept))
+		prefix = p.prefix(block)
+	}
 	drops, kept = merge(drops, untold), append(kept, grown...)
 	body := p.suffix(suffix{prefix: prefix, bare: block == nil, tail: kept, drops: tallyOf(drops)})
 	out := Output{Bytes: []byte(prefix + body), Prefix: len(prefix), Dropped: drops}
