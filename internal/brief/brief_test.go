@@ -115,18 +115,18 @@ decided: Which parser? → The old one
 state: on branch fix-parser
 state: last steps: read b.go: Scan
 state: ran go test: 9 passed
-state: last words: The scanner dropped what stood before the end of each line
 changed: edited a.go (+5 -1): Print, Parse, lastToken
 todo: open: Print it
 noted: committed: Keep the last token
+noted: The scanner dropped what stood before the end of each line
 `
 	inOrder := `state: on branch fix-parser
 state: ran go test: 9 passed
-state: last words: The scanner dropped what stood before the end of each line
 todo: open: Print it
 wanted: > Mend the parser
 decided: Which parser? → The old one
 noted: committed: Keep the last token
+noted: The scanner dropped what stood before the end of each line
 changed: edited a.go (+5 -1): Print, Parse, lastToken
 `
 	for _, o := range []bool{false, true} {
@@ -326,7 +326,7 @@ func TestSlightLines(t *testing.T) {
 	f := said("Review Summary")
 	f.Slight = true
 	if got := choose(facts(f, said("The parser loses the last token of lines")),
-		endless); got != "state: last words: The parser loses the last token of lines\n" {
+		endless); got != "noted: The parser loses the last token of lines\n" {
 		t.Error(got)
 	}
 }

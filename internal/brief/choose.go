@@ -43,6 +43,7 @@ type chooser struct {
 	// turnOf is the turn of each item, -1 for none; nil if the unit is the line.
 	turnOf   []int
 	answered uint64 // the seq of the newest answer
+	carried  uint64 // the seq of the newest edit before an answer
 	// sentences is the number of sentences of each prompt, by seq.
 	sentences map[uint64]int
 }
@@ -59,12 +60,15 @@ func newChooser(items []item, root Root, o Options) *chooser {
 		asked: maxAsked, shown: o.Printed,
 		sentences: map[uint64]int{},
 	}
+	edited := uint64(0)
 	for i := range items {
 		switch f := items[i].fact; f.Kind {
+		case digest.Edit:
+			edited = f.Seq
 		case digest.Prompt:
 			c.sentences[f.Seq]++
 		case digest.Answer:
-			c.answered = f.Seq
+			c.answered, c.carried = f.Seq, edited
 		}
 	}
 	if o.InOrder && !o.Short {
@@ -241,6 +245,9 @@ func (c *chooser) idle(i int) bool {
 	}
 	if f.Kind == digest.Recap && f.Seq < c.answered && (c.short || f.Key == digest.Current) {
 		return true // the work has come further
+	}
+	if (f.Kind == digest.Report || f.Kind == digest.Returned) && f.Seq < c.carried {
+		return true // the answer says what was done of the plan
 	}
 	if t := c.turnAt(i); t != nil && (c.isPast(t, f) || t.refuted && isWord(f) ||
 		t.again && f.Kind == digest.Answer) {

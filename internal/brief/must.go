@@ -2,12 +2,10 @@ package brief
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
-	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // sign is an item that says how the work stands.
@@ -22,7 +20,6 @@ const (
 	causeRank
 	obstacleRank
 	commitRank
-	endRank
 	activeRank
 	todoRank
 	failureRank
@@ -53,27 +50,15 @@ func (c *chooser) state(purse int) []Line {
 		} else if c.isUndone(it.fact) && it.fact.State == digest.Barred {
 			it.line.Text += ": the user refused"
 		}
-		if s.rank == activeRank { // nobody may have told the list that it is done
-			switch n := c.commitsSince(it.fact.Seq); n {
-			case 0:
-			case 1:
-				it.line.Text += " (1 commit since)"
-			default:
-				it.line.Text += fmt.Sprintf(" (%d commits since)", n)
-			}
-		}
 		if key := it.fact.Key; s.rank == obstacleRank &&
 			(strings.HasPrefix(key, "edit ") || strings.HasPrefix(key, "read ")) {
 			it.line.Text = c.root.Shorten(key) + ": " + it.line.Text // of which file
 		}
-		most, cut := maxState, digest.WithoutMiddle
+		most := maxState
 		if it.line.Section == Failing {
 			most = maxFailing
 		}
-		if s.rank == endRank {
-			it.line.Text, most, cut = lastWords+it.line.Text, maxEnd, prose.Cut
-		}
-		it.line = c.cutLine(it.line, min(purse, c.withText(it.line, most)), cut)
+		it.line = c.cutLine(it.line, min(purse, c.withText(it.line, most)), digest.WithoutMiddle)
 		n := c.cost(it.line)
 		l, ok := Line{}, false
 		if n <= purse && it.line.Text != "" {
@@ -151,8 +136,6 @@ func (c *chooser) signs() []sign {
 			c.items[i].line.Turn = 0
 		case f.Kind == digest.Failure && c.items[i].line.Section == Failing:
 			what, rank = "failure", failureRank
-		case c.isOpenEnd(i):
-			what, rank = "end", endRank
 		}
 		if what == "" || seen[what] {
 			continue
@@ -164,28 +147,6 @@ func (c *chooser) signs() []sign {
 		}
 	}
 	return c.mostUrgent(list)
-}
-
-// lastWords leads the words of the model with which a conversation ends before their turn does, and
-// maxEnd is the cost of their text.
-const (
-	lastWords = "last words: "
-	maxEnd    = 200
-)
-
-// isOpenEnd reports whether an item has words of the newest message of the model in a turn without
-// an answer: they say what it was about to do.
-func (c *chooser) isOpenEnd(i int) bool {
-	f := c.items[i].fact
-	if f.Kind != digest.Said || f.Slight || prose.IsThin(f.Text) ||
-		strings.HasPrefix(f.Text, "Let me ") || strings.HasSuffix(f.Text, ":") ||
-		c.turnAt(i) != c.turnAt(len(c.items)-1) {
-		return false
-	}
-	return !slices.ContainsFunc(c.items[i:], func(later item) bool {
-		return later.fact.Kind == digest.Answer || later.fact.Kind == digest.Commit ||
-			later.fact.Kind == digest.Said && later.fact.Seq > f.Seq && !later.fact.Slight
-	})
 }
 
 // isUndone reports whether a fact is of a commit or a pull request that failed or was refused,
@@ -290,17 +251,6 @@ func (c *chooser) outcome(i int) (text string, old bool) {
 		}
 	}
 	return text, false
-}
-
-// commitsSince returns the number of commits that were made after a message.
-func (c *chooser) commitsSince(seq uint64) (n int) {
-	for i := range c.items {
-		if f := c.items[i].fact; f.Kind == digest.Commit && f.State == digest.Passed &&
-			!f.IsRequest() && f.Seq > seq {
-			n++
-		}
-	}
-	return n
 }
 
 // checkedSince reports whether another check ran after an item.

@@ -15,7 +15,7 @@ const lastSteps = "last steps: "
 const (
 	maxStep      = 100 // the cost of the text of a step
 	maxStepNames = 3   // of a file that was read
-	maxSteps     = 1200
+	maxSteps     = 800
 	stepsShare   = 8 // of the room, in hundredths, that the line has at least
 )
 

@@ -62,7 +62,8 @@ func TestPlanFills(t *testing.T) {
 		digest.Fact{Kind: digest.Code, Text: "mise run fmt && mise run test:ci"}),
 		one(read("/p/a.go", "")))
 	contains(t, choose(list, endless),
-		"noted: `src/parser/table.go` (line 640) … mise run fmt && mise run test:ci")
+		"noted: `src/parser/table.go` (line 640); Update the parser of tables to return "+
+			"`ListTokens` in one pass; mise run fmt && mise run test:ci")
 	lacks(t, choose(append(list, of(nil, nil, one(prompt("Now print all tables")))...), endless),
 		"test:ci")
 }

@@ -243,23 +243,22 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	list := items
 	switch section {
 	case Concluded:
-		begins := func(i int) bool { return digest.Opens(c.items[i].fact) }
-		list = items[max(0, slices.IndexFunc(items, begins)):]
+		list = c.fromConclusion(items)
 	case Wanted: // the aim comes before what was pasted
-		list = slices.Clone(items)
-		slices.SortStableFunc(list, func(a, b int) int {
-			isPasted := func(i int) bool { return pasted.IsMark(c.items[i].fact.Text) }
-			switch {
-			case isPasted(a) == isPasted(b):
-				return 0
-			case isPasted(b):
-				return -1
+		isPasted := func(i int) bool { return pasted.IsMark(c.items[i].fact.Text) }
+		list = slices.DeleteFunc(slices.Clone(items), isPasted)
+		for _, i := range items {
+			if isPasted(i) {
+				list = append(list, i)
 			}
-			return 1
-		})
+		}
 	}
 	if len(list) == 0 || c.shown[c.items[list[0]].fact.Entry] {
 		return
+	}
+	isNew := func(i int) bool { return !c.items[i].heeded }
+	if section == Wanted && !slices.ContainsFunc(list, isNew) {
+		most = leastCut // the words stand above, as what to heed
 	}
 	last := list[len(list)-1]
 	question := ""
@@ -290,7 +289,8 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 			text = between(l.Text) + text
 		}
 		if left := most - len(l.Text) - len(question); n > 0 && len(text) > left {
-			if section == Concluded && strings.HasSuffix(l.Text, ":") && left > leastCut {
+			if section == Concluded && left > leastCut &&
+				(strings.HasSuffix(l.Text, ":") || prose.IsThin(l.Text)) {
 				l.Text += prose.Cut(text, left-len(gap)) // as much of the list as fits
 			}
 			break
@@ -330,6 +330,30 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	if !c.isKnown(l) {
 		t.lines = append(t.lines, l)
 	}
+}
+
+// fromConclusion returns the items of an answer from the sentence on with which it may begin. If
+// that is in the middle of a list, what stands behind the list says more, or else the whole list.
+func (c *chooser) fromConclusion(items []int) []int {
+	opens := func(i int) bool { return digest.Opens(c.items[i].fact) }
+	isItem := func(i int) bool { return c.items[i].fact.Key == digest.Item }
+	first := max(0, slices.IndexFunc(items, opens))
+	start := first
+	for start > 0 && isItem(items[start]) && isItem(items[start-1]) {
+		start--
+	}
+	if start == first {
+		return items[first:]
+	}
+	for n, i := range items[first:] {
+		if !isItem(i) && opens(i) {
+			return items[first+n:]
+		}
+	}
+	if start > 0 && strings.HasSuffix(c.items[items[start-1]].fact.Text, ":") {
+		start--
+	}
+	return items[start:]
 }
 
 // between returns what stands between a text and the next line of the same message: a sentence ends

@@ -56,12 +56,6 @@ concluded: The printer leaves the borders of tables out.
 wanted: > Mend the parser of tables
 concluded: The parser keeps the last token of each line now.
 `},
-		{"a turn without an answer ends with what the model was about to do",
-			of(one(prompt("Mend the parser of tables")),
-				one(said("The parser reads the header twice."), said("I cut the second reading out."))),
-			`wanted: > Mend the parser of tables
-state: last words: I cut the second reading out.
-`},
 		{"a conclusion that was overtaken is one no more",
 			of(one(prompt("Mend the old version of the tree")),
 				one(answer("The tree is back at version one as before.")),
@@ -150,7 +144,7 @@ func TestOverNow(t *testing.T) {
 		act, slip, slip, slip, committed}
 	got := choose(facts(work...), endless)
 	contains(t, got, "recap: The printer of trees in printer.go does not build",
-		"todo: active: Keep the last token (1 commit since)")
+		"todo: active: Keep the last token")
 	lacks(t, got, "Report the findings", "File does not exist")
 	got = choose(facts(append(work, answer("The parser keeps the last cell of each row now."))...),
 		endless)
@@ -196,6 +190,60 @@ func TestLeadOfAnAnswer(t *testing.T) {
 			!strings.Contains(got, "concluded: The parser loses the last "+c.want) {
 			t.Errorf("%s: got\n%swant %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestConclusion has answers with a list that cannot be begun in its middle: what stands behind it
+// says what came of the turn, or else the whole list does.
+func TestConclusion(t *testing.T) {
+	item := func(text string) digest.Fact {
+		f := answer(text)
+		f.Key = digest.Item
+		return f
+	}
+	list := one(answer("It has:"), item("1. Causes:"),
+		item("2. The lexer of tables keeps all bytes of lines."))
+	behind := answer("The parser of tables loses the last token of each line.")
+	for want, said := range map[string][]digest.Fact{
+		"The parser of tables loses":      append(slices.Clone(list), behind),
+		"It has: 1. Causes: 2. The lexer": list,
+		"The lexer of tables keeps all bytes of lines.": one(answer("It has:"),
+			item("The lexer of tables keeps all bytes of lines."), behind),
+	} {
+		got := choose(of(one(prompt("Why does it lose tokens")), said, one(prompt("Look at the "+
+			"printer of trees")), one(answer("The printer of trees is sound and stays."))), endless)
+		if !strings.Contains(got, "concluded: "+want) {
+			t.Errorf("got\n%swant %s", got, want)
+		}
+	}
+}
+
+// TestCarriedOut has a plan, and what a subagent found for it: once the work has ended, neither
+// says how things are.
+func TestCarriedOut(t *testing.T) {
+	plan := digest.Fact{Kind: digest.Report, Text: "No package of versions exists in the repository."}
+	back := digest.Fact{Kind: digest.Returned, Text: "Main has no subcommand for its version."}
+	wrote := digest.Fact{Kind: digest.Edit, Path: "v/v.go", Text: "wrote v/v.go", Added: 9}
+	before := of(one(prompt("Print the version of the program")), one(plan, back))
+	after := of(one(prompt("Print the version of the program")), one(plan, back), one(wrote),
+		one(answer("The program prints its version now.")), one(prompt("Tidy the printer of trees")))
+	for _, f := range one(plan, back) {
+		contains(t, choose(before, endless), f.Text)
+		if got := choose(after, endless); strings.Contains(got, f.Text) {
+			t.Error(got)
+		}
+	}
+}
+
+// TestHeededInShort checks that a prompt whose words stand as what to heed is not told twice.
+func TestHeededInShort(t *testing.T) {
+	rule := "Never change the files of the vendor directory, neither by hand nor by a program."
+	got := choose(of(one(prompt(rule)), one(answer("The vendor directory stays as it is from now on.")),
+		one(prompt("Mend the parser of tables"))), endless)
+	contains(t, got, "heed: > "+rule)
+	contains(t, got, "wanted: > Never change the files of the … by a program.")
+	if strings.Count(got, rule) != 1 {
+		t.Error(got)
 	}
 }
 

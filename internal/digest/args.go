@@ -138,6 +138,9 @@ func TextOf(raw json.RawMessage) string {
 	a := readArgs(raw)
 	for _, names := range [][]string{replay.NewNames, contentNames, patchNames} {
 		if s := a.text(names); s != "" {
+			if old := a.text(replay.OldNames); old != "" {
+				s = linesBeside(old, s)
+			}
 			return addedBy(s)
 		}
 	}

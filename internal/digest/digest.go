@@ -21,7 +21,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 52
+const Version = 53
 
 // Kind is the subject of a fact.
 type Kind string
@@ -62,6 +62,9 @@ func (k Kind) ByTool() bool { return k == Output || k == Failure || k == Returne
 
 // Title is the Key of a sentence of the model that is a heading.
 const Title = "title"
+
+// Item is the Key of a sentence of the model that is in a list.
+const Item = "item"
 
 // State says how an act ended, or how far an item of a todo list is.
 type State string

@@ -28,7 +28,7 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		}
 		list = withAnswers(list, text)
 	}
-	for _, p := range list {
+	for i, p := range list {
 		line := prose.Tidy(p.Text)
 		answers := kind == Prompt && len(list) <= shortPrompt // "2" answers a question of the model
 		if line == "" || prose.IsNumbered(line) && !answers ||
@@ -36,19 +36,23 @@ func (d *Digester) sentences(kind Kind, text string) int {
 			strings.HasPrefix(line, "::") { // a directive of Markdown, for the client
 			continue
 		}
-		if p.More {
+		leads := kind == Said && strings.HasSuffix(line, ":") && i+1 < len(list) && list[i+1].Code
+		slight := leads && !prose.Opens(line)
+		if p.More || leads {
 			line += " …"
 		}
 		f := Fact{Kind: kind, Text: line}
-		heading, isHeading := heads.Of(p.Text)
+		heading, isHeading, isItem := heads.Of(p.Text)
 		if f.Heading = heading; isHeading {
 			f.Key = Title
+		} else if isItem {
+			f.Key = Item
 		}
 		if p.Code || kind == Prompt && isPastedCommand(line) {
 			f.Kind = Code
 		} else {
 			f.Slight = kind == Recap && isFrame(line) ||
-				(kind != Prompt || len(list) > shortPrompt) && prose.IsSlight(line)
+				(kind != Prompt || len(list) > shortPrompt) && prose.IsSlight(line) || slight
 		}
 		d.add(f)
 		n++
@@ -294,18 +298,10 @@ const maxWritten = 40
 // written adds the sentences that an edit adds to a document, or to the comments of code. It
 // ignores lines that old already has.
 func (d *Digester) written(path, old, now string) {
-	had := map[string]bool{}
-	for l := range strings.SplitSeq(old, "\n") {
-		had[strings.TrimSpace(l)] = true
-	}
 	forPeople := isDocument(path)
 	var text strings.Builder
-	for l := range strings.SplitSeq(now, "\n") {
-		l = strings.TrimSpace(l)
-		if had[l] {
-			continue
-		}
-		if !forPeople {
+	for l := range strings.SplitSeq(linesBeside(old, now), "\n") {
+		if l = strings.TrimSpace(l); !forPeople {
 			l = comment(l)
 		}
 		text.WriteString(l + "\n")
@@ -322,6 +318,18 @@ func (d *Digester) written(path, old, now string) {
 			return
 		}
 	}
+}
+
+// linesBeside returns the lines of a text that another does not have.
+func linesBeside(old, now string) string {
+	had := map[string]bool{}
+	for l := range strings.SplitSeq(old, "\n") {
+		had[strings.TrimSpace(l)] = true
+	}
+	list := slices.DeleteFunc(strings.SplitAfter(now, "\n"), func(l string) bool {
+		return had[strings.TrimSpace(l)]
+	})
+	return strings.Join(list, "")
 }
 
 // givesReason reports whether a sentence of a comment says why the code is so, or what it must not

@@ -207,12 +207,32 @@ func TestPlain(t *testing.T) {
 func TestTextOf(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"old_string":"a","new_string":"b"}`: "b", `{"content":"c"}`: "c",
+		`{"old_string":"a\nb","new_string":"a\n c\nb"}`:                   " c\n",
 		`{"input":"*** Begin Patch\n*** Update File: a\n@@\n-b\n+c\n d"}`: "c\n", `{"command":["bash","-lc","ls"]}`: "ls",
 		`{"prompt":"d"}`: "d", `{}`: "", `[`: "",
 	} {
 		if got := TextOf([]byte(args)); got != want {
 			t.Errorf("%s: got %q, want %q", args, got, want)
 		}
+	}
+}
+
+// TestListsAndCode checks which sentences of an answer are items of a list, and which lead to code:
+// without the code, those that say little by themselves tell nothing.
+func TestListsAndCode(t *testing.T) {
+	text := "The parser keeps tokens now.\n- It reads the header once.\n\nNow run:\n```\ngo run .\n" +
+		"```\nThe printer of tables writes `out.txt` into directories with six random letters for each run like:\n```\n/tmp/x\n" +
+		"```\nThat is all."
+	got := ""
+	for _, f := range Of([]Message{asked("Mend it."), said(text)}) {
+		if f.Kind == Answer && !f.Slight {
+			got += f.Key + "|" + f.Text + "\n"
+		}
+	}
+	want := "|The parser keeps tokens now.\nitem|It reads the header once.\n" +
+		"|The printer of tables writes `out.txt` into directories with six random letters for each run like: …\n|That is all.\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
@@ -268,7 +288,7 @@ What to drop|The corners of the borders
 |A loose item of the list
 |This one is a sentence that goes on for far too long to be a heading:
 |The last of the items
-|Plan:
+|Plan: …
 `
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%swant\n%s", got, want)

@@ -21,7 +21,7 @@ func IsBare(line string) bool {
 	case text == "", strings.ContainsAny(text[len(text)-1:], ":?{(,;|"),
 		strings.Contains(text, " | "):
 		return true
-	case looksLikeCode(text), Announces(text), praises(text), sweeps(text),
+	case looksLikeCode(text), Announces(text),
 		strings.HasPrefix(text, PlanFrame):
 		return true
 	}
@@ -31,13 +31,6 @@ func IsBare(line string) bool {
 	}
 	isItem := len(WithoutMark(line)) < len(line) // it says little without its list
 	return isItem || c.words < minBare
-}
-
-// praises reports whether a line says that something is as it should be, which nobody has to know.
-func praises(line string) bool {
-	word, rest, _ := strings.Cut(strings.ToLower(line), " ")
-	return HasLead(word, []string{"good,", "great,", "agreed,", "perfect", "excellent"}) ||
-		word == "good" && HasLead(rest, []string{"- ", "— ", "– "})
 }
 
 // Opens reports whether an answer may begin with a line that is no heading: it tells something by
@@ -179,11 +172,4 @@ func goesOn(line string) bool {
 	doing, ok := strings.CutPrefix(line, "i'm ")
 	verb, _, _ := strings.Cut(doing, " ")
 	return HasLead(line, announcements[:]) || ok && strings.HasSuffix(verb, "ing")
-}
-
-// sweeps reports whether a line says what of the code is used, on the way: it holds until the next
-// edit.
-func sweeps(line string) bool {
-	return HasAny(strings.ToLower(line), []string{" still used ", "no longer used",
-		" now unused", "no longer needs", " only used in ", "no real uses", "no other uses"})
 }

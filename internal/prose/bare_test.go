@@ -23,17 +23,12 @@ func TestIsBare(t *testing.T) {
 		"Now the docs of `convert`: Quick Start, flags table, and a Sharp Edge.",
 		"Next, `internal/client.go` and the two mappings of the configuration.",
 		"Need to add `strings` and remove `plumbing` from the imports of internal/store.",
-		"Good, `strings` and `slices` of internal/store are imported already.",
-		"Good — the lexer of internal/lexer has its own test of tokens.",
 		"Reviewing the changes of internal/lexer first, then I’ll look at the tests of them.",
 		"While that finishes, I’m checking whether the errors of internal/lexer are wrapped.",
 		"Waiting for the subagent of internal/lexer before the fixes are applied there.",
 		"Actually, since the lexer of internal/lexer keeps bytes, let me see who reads them.",
 		"Now I also need to see what `Parse` and `Scan` of internal/lexer give back.",
 		"After that I’ll amend the commit of internal/lexer with the docs of it.",
-		"Agreed, the order of `Parse` and `Scan` in internal/lexer reads better so.",
-		"`lexer` is still used on lines 47 and 48 for the tokens of a line.",
-		"This type of internal/lexer is now unused, as all callers have their own.",
 	} {
 		if !IsBare(line) {
 			t.Errorf("%q tells something", line)
@@ -112,21 +107,6 @@ func TestConcedes(t *testing.T) {
 	} {
 		if Concedes(line) != want {
 			t.Errorf("Concedes(%q) = %t", line, !want)
-		}
-	}
-}
-
-// TestNamesIn checks that words count for nothing, and names in any case.
-func TestNamesIn(t *testing.T) {
-	for text, want := range map[string]bool{
-		"Let me look at it:":                 true,
-		"Now remove `laneSpacing` from it:":  true,
-		"Let me read the file once more:":    true,
-		"Now set GITSYNC_MAX_REFS to 3:":     false,
-		"Let me look at laneWidth, instead:": false,
-	} {
-		if NamesIn(text, "searched lanespacing in view.go") != want {
-			t.Errorf("NamesIn(%q) = %t", text, !want)
 		}
 	}
 }

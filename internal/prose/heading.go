@@ -48,13 +48,13 @@ func isListItem(line string) bool {
 }
 
 // Of returns the heading of the next sentence, "" if it is in no list, and whether it is a heading
-// itself.
-func (h *Headings) Of(sentence string) (heading string, isHeading bool) {
+// itself, or is in a list.
+func (h *Headings) Of(sentence string) (heading string, isHeading, isItem bool) {
 	for n, l := range h.lines {
 		if strings.Contains(l.text, sentence) {
 			h.lines = h.lines[n:]
-			return l.heading, isTitle(l.text)
+			return l.heading, isTitle(l.text), isListItem(l.text)
 		}
 	}
-	return "", false
+	return "", false, false
 }

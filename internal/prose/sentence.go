@@ -37,17 +37,6 @@ func Tells(text string) bool { return contentOf(text) != content{} }
 // HasName reports whether a line has an identifier, a path, an address or a flag.
 func HasName(line string) bool { return contentOf(line).names > 0 }
 
-// NamesIn reports whether each identifier, path, address, flag and number of a text stands in
-// another one, too.
-func NamesIn(text, other string) bool {
-	other, all := strings.ToLower(other), true
-	terms.Scan(text, func(t terms.Token) {
-		name := strings.ToLower(text[t.Start:t.End])
-		all = all && (t.Kind == terms.Word || strings.Contains(other, name))
-	})
-	return all
-}
-
 // minWords is the smallest number of telling words of a line without names; a line with fewer is
 // a heading, unless it ends like a sentence. Measured on agents' sessions: one word more, or the
 // same limit for whole sentences, removes words that come up next.
