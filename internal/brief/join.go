@@ -16,8 +16,9 @@ func joined(lines []Line) []Line {
 			continue
 		}
 		if n := len(out) - 1; n >= 0 && l.continues(last) && len(out[n].Text) < maxJoined {
-			text := strings.TrimPrefix(strings.TrimPrefix(l.Text, "> "), l.Mark)
-			if l.Heading == last.Heading {
+			text, head := strings.TrimPrefix(l.Text, "> "), strings.TrimSpace(l.Heading)
+			text = strings.TrimPrefix(text, l.Mark)
+			if l.Heading == last.Heading || strings.HasSuffix(out[n].Text, head) {
 				text = strings.TrimPrefix(text, l.Heading)
 			}
 			sep := gap

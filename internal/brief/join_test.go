@@ -26,6 +26,8 @@ func TestJoined(t *testing.T) {
 			"noted: It rains. … Hard.\n"},
 		{"a heading once", []Line{listed(1, "1. rain"), listed(3, "3. wind"),
 			line(1, 4, Story, "Take a coat.")}, "noted: We know: 1. rain … 3. wind; Take a coat.\n"},
+		{"its own line", []Line{line(1, 0, Story, "We know:"), listed(1, "1. rain")},
+			"noted: We know: 1. rain\n"},
 		{"the user's", []Line{line(1, 0, Story, "> Rain"), line(1, 1, Story, "> wind")},
 			"noted: > Rain; wind\n"},
 		{"another message", []Line{line(1, 2, Story, "Rain."), line(2, 3, Story, "Wind.")},

@@ -246,12 +246,9 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		list = c.fromConclusion(items)
 	case Wanted: // the aim comes before what was pasted
 		isPasted := func(i int) bool { return pasted.IsMark(c.items[i].fact.Text) }
-		list = slices.DeleteFunc(slices.Clone(items), isPasted)
-		for _, i := range items {
-			if isPasted(i) {
-				list = append(list, i)
-			}
-		}
+		isTyped := func(i int) bool { return !isPasted(i) }
+		list = slices.Concat(slices.DeleteFunc(slices.Clone(items), isPasted),
+			slices.DeleteFunc(slices.Clone(items), isTyped))
 	}
 	if len(list) == 0 || c.shown[c.items[list[0]].fact.Entry] {
 		return
