@@ -210,8 +210,8 @@ func (w *Work) withEarlier(tail []messageItems, r room, sizes []actSize) []messa
 }
 
 // saysAll reports whether facts of a message with calls are changes of files or lists, files that
-// were read or searched and can be again, and checks that passed, alone. A result without facts says
-// nothing beside them: how a call failed is a fact.
+// were read or searched and can be again, and checks that passed, alone. A result without facts
+// says nothing beside them: how a call failed is a fact.
 func saysAll(facts []digest.Fact) bool {
 	return len(facts) > 0 && !slices.ContainsFunc(facts, func(f digest.Fact) bool {
 		return f.Kind != digest.Edit && f.Kind != digest.Written && f.Kind != digest.Todo &&

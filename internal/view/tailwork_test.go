@@ -79,8 +79,10 @@ func TestNewestTurns(t *testing.T) {
 func TestLeaveOut(t *testing.T) {
 	id := func(n byte) format.ID { return format.ID{n} }
 	b := block{brief: []brief.Line{
-		{Section: brief.Wanted, Entry: id(1), Turn: 2}, {Section: brief.Concluded, Entry: id(2), Turn: 2},
-		{Section: brief.Wanted, Entry: id(3), Turn: 1}, {Section: brief.Concluded, Entry: id(4), Turn: 1},
+		{Section: brief.Wanted, Entry: id(1), Turn: 2},
+		{Section: brief.Concluded, Entry: id(2), Turn: 2},
+		{Section: brief.Wanted, Entry: id(3), Turn: 1},
+		{Section: brief.Concluded, Entry: id(4), Turn: 1},
 		{Section: brief.Changed, Entry: id(4)}}}
 	b.leaveOut(map[format.ID]bool{id(1): true, id(3): true, id(4): true})
 	got := ""
