@@ -13,9 +13,9 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/sanitize"
@@ -120,7 +120,7 @@ func importFiles(
 		return err
 	}
 	if l != nil {
-		if l.run, err = s.Exchange.BeginImports(build()); err != nil {
+		if l.run, err = s.Importer.BeginImports(build()); err != nil {
 			return err
 		}
 		l.run.Named = !l.newest
@@ -174,7 +174,7 @@ func importFiles(
 		return err
 	}
 	if l != nil {
-		if err := s.Exchange.NoteDrift(l.drift...); err != nil {
+		if err := s.Importer.NoteDrift(l.drift...); err != nil {
 			a.warn("unknown kinds of records are not remembered: " + err.Error())
 		}
 		for _, of := range l.drift {
@@ -304,7 +304,7 @@ type importedDoc struct {
 
 // importedDocOf begins the document for a file.
 func importedDocOf(
-	file, session string, done exchange.Tally, skipped, passed map[string]int,
+	file, session string, done importer.Tally, skipped, passed map[string]int,
 ) importedDoc {
 	return importedDoc{
 		File: file, Session: session, Messages: done.Messages, Notes: done.Notes, Known: done.Known,

@@ -40,7 +40,7 @@ func importADK(
 		return importedFile{}, err
 	}
 	defer closeInput()
-	done, err := s.Exchange.ImportADK(a.c, source, named, unit)
+	done, err := s.Importer.ImportADK(a.c, source, named, unit)
 	out := importedFile{file: file, session: done.Session, more: done.Changed,
 		changed: done.Messages+done.Notes+done.Amended+done.Rewinds > 0,
 		skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}

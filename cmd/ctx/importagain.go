@@ -11,7 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/importer"
 )
 
 // endBytes is how many bytes at each end of a transcript are compared before it is left unread: an
@@ -25,7 +25,7 @@ const clockStep = 2 * time.Second
 // transcriptFile describes a transcript before it is read. ok is false for standard input, for one
 // of a session that is stored as several files, and for a file that cannot be read: the import says
 // why.
-func (a *app) transcriptFile(f *catalog.Agent, file, named string) (of exchange.File, ok bool) {
+func (a *app) transcriptFile(f *catalog.Agent, file, named string) (of importer.File, ok bool) {
 	path := a.path(file)
 	if file == "-" || f.ReadFile != nil && f.ReadFile(path) != nil {
 		return of, false
@@ -42,14 +42,14 @@ func (a *app) transcriptFile(f *catalog.Agent, file, named string) (of exchange.
 			return of, false
 		}
 	}
-	return exchange.File{
+	return importer.File{
 		Path: path, Agent: f.Name, As: named, Size: info.Size(), Time: info.ModTime().UnixNano(),
 		Ends: hex.EncodeToString(h.Sum(nil)),
 	}, true
 }
 
 // settled reports whether every change to a file after a moment shows in its time.
-func settled(f exchange.File, at time.Time) bool {
+func settled(f importer.File, at time.Time) bool {
 	return f.Time < at.Add(-clockStep).UnixNano()
 }
 

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
-	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -30,18 +30,18 @@ func newImportFormCmd(a *app, f *catalog.Agent) *cobra.Command {
 
 // linker collects the sessions of subagents, to link them to their tool calls after the last file.
 type linker struct {
-	children []exchange.Child
+	children []importer.Child
 	newest   bool // all transcripts of the project: HEAD follows to the newest session
-	run      *exchange.Imports
+	run      *importer.Imports
 	ahead    readAhead
-	drift    []exchange.Drifted
+	drift    []importer.Drifted
 }
 
 func (l *linker) link(a *app, s *session.Store) error {
 	if l == nil || len(l.children) == 0 {
 		return nil
 	}
-	n, err := s.Exchange.LinkChildren(a.c, l.children)
+	n, err := s.Importer.LinkChildren(a.c, l.children)
 	if n > 0 {
 		a.say("ctx: import: %s linked to the calls that began them",
 			plural(n, "session", "sessions"))
@@ -55,7 +55,7 @@ func (l *linker) importNext(
 ) func(*session.Store, string, func(importedFile, error) error) error {
 	return func(_ *session.Store, file string, then func(importedFile, error) error) error {
 		return l.read(a,
-			l.ahead.next(a, l.run), func(done exchange.ImportedTranscript, err error) error {
+			l.ahead.next(a, l.run), func(done importer.ImportedTranscript, err error) error {
 				return then(l.imported(a, file, done, err))
 			})
 	}
@@ -63,7 +63,7 @@ func (l *linker) importNext(
 
 // imported takes what came of a transcript, and prints it.
 func (l *linker) imported(
-	a *app, file string, done exchange.ImportedTranscript, err error,
+	a *app, file string, done importer.ImportedTranscript, err error,
 ) (importedFile, error) {
 	f := l.ahead.agent(file)
 	out := importedFile{file: file, session: done.Session, more: done.Changed,
@@ -79,7 +79,7 @@ func (l *linker) imported(
 	if file != "-" {
 		path = a.path(file)
 	}
-	l.drift = append(l.drift, exchange.DriftOf(f.Name, path, &done))
+	l.drift = append(l.drift, importer.DriftOf(f.Name, path, &done))
 	if done.Messages+done.Notes+done.Known+done.Amended == 0 && !l.newest {
 		if a.isEmpty(file) { // a document without a byte is not damaged
 			clear(done.Stats.Skipped)

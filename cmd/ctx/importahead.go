@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
-	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/importer"
 )
 
 // readAhead opens the transcripts of an import in order. While one of them is imported, goroutines
@@ -23,13 +23,13 @@ type readAhead struct {
 type reading struct {
 	file    string
 	began   time.Time
-	before  exchange.File // what was there when it was opened, if onDisk
+	before  importer.File // what was there when it was opened, if onDisk
 	onDisk  bool
 	source  *watched
 	close   func()
 	err     error           // it cannot be opened
-	ahead   *exchange.Ahead // nil while it is not read
-	current func() exchange.File
+	ahead   *importer.Ahead // nil while it is not read
+	current func() importer.File
 	read    func()
 }
 
@@ -37,7 +37,7 @@ type reading struct {
 const opened = 2
 
 // next returns the next transcript, and begins to read those after it.
-func (r *readAhead) next(a *app, run *exchange.Imports) *reading {
+func (r *readAhead) next(a *app, run *importer.Imports) *reading {
 	for len(r.files) > 0 && len(r.open) < opened {
 		r.open = append(r.open,
 			r.begin(a, r.agent(r.files[0]), r.files[0], run))
@@ -58,19 +58,19 @@ func (r *readAhead) end() {
 
 // begin opens a transcript. It is read if it may bring something new.
 func (r *readAhead) begin(
-	a *app, f *catalog.Agent, file string, run *exchange.Imports,
+	a *app, f *catalog.Agent, file string, run *importer.Imports,
 ) *reading {
 	t := &reading{file: file, began: time.Now()}
 	open := a.openImport
-	look := func() (exchange.File, bool) { return a.transcriptFile(f, file, r.named) }
+	look := func() (importer.File, bool) { return a.transcriptFile(f, file, r.named) }
 	if listed := r.listed[file]; listed != nil {
 		open = func(file string) (*watched, func(), error) {
 			return a.openListed(r.asker, f, file, listed)
 		}
-		look = func() (exchange.File, bool) { return a.listedFile(f, file, r.named, listed), true }
+		look = func() (importer.File, bool) { return a.listedFile(f, file, r.named, listed), true }
 	}
 	t.before, t.onDisk = look()
-	t.current = func() exchange.File {
+	t.current = func() importer.File {
 		now, _ := look()
 		return now
 	}
@@ -78,7 +78,7 @@ func (r *readAhead) begin(
 		a.expectMuch()
 		if t.source, t.close, t.err = open(file); t.err == nil {
 			f := r.agent(file) // it may not have been known before
-			t.ahead = exchange.ReadAhead(a.c, a.transcript(f, file, t.source))
+			t.ahead = importer.ReadAhead(a.c, a.transcript(f, file, t.source))
 			if t.onDisk && t.before.Time > 0 {
 				t.ahead.Changed = time.Unix(0, t.before.Time)
 			}
@@ -106,11 +106,11 @@ func (t *reading) end() {
 // came of it, in the order of the files: at once, or when more has been read. An error that then
 // returns ends the import.
 func (l *linker) read(
-	a *app, t *reading, then func(exchange.ImportedTranscript, error) error,
+	a *app, t *reading, then func(importer.ImportedTranscript, error) error,
 ) error {
 	if t.onDisk && a.c.Err() == nil {
 		passed, err := l.run.PassOver(t.before,
-			func(done exchange.ImportedTranscript) error { return then(done, nil) })
+			func(done importer.ImportedTranscript) error { return then(done, nil) })
 		if passed {
 			t.end()
 			return err
@@ -120,11 +120,11 @@ func (l *linker) read(
 		t.read()
 	}
 	if t.err != nil {
-		return l.run.After(func() error { return then(exchange.ImportedTranscript{}, t.err) })
+		return l.run.After(func() error { return then(importer.ImportedTranscript{}, t.err) })
 	}
 	defer t.end()
 	return l.run.Import(a.c, t.ahead,
-		l.ahead.named, func(done exchange.ImportedTranscript, err error) error {
+		l.ahead.named, func(done importer.ImportedTranscript, err error) error {
 			l.run.Imported(t.before, &done,
 				err == nil && t.onDisk && t.before == t.current() && settled(t.before, t.began))
 			return then(done, importError(a.c, t.source, t.file, err))

@@ -96,7 +96,7 @@ func (a *app) storesOf(ids []string, dir string) (stores []*session.Store) {
 // goes returns the session of a store that a transcript goes into, and whether it was removed.
 func (a *app) goes(s *session.Store, f found) (session string, removed bool) {
 	if f.listed != nil {
-		return s.Exchange.Goes(
+		return s.Importer.Goes(
 			func(emit func(transcript.Step) error) (transcript.Stats, error) {
 				return transcript.Stats{}, emit(transcript.Step{Session: f.listed.ID})
 			})
@@ -107,7 +107,7 @@ func (a *app) goes(s *session.Store, f found) (session string, removed bool) {
 	}
 	defer closeIt()
 	agent, _ := catalog.Named(f.agent)
-	return s.Exchange.Goes(a.transcript(&agent, f.file, source))
+	return s.Importer.Goes(a.transcript(&agent, f.file, source))
 }
 
 // withoutCopies leaves out the copies of sessions that the store has from the agents that had them

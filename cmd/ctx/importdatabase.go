@@ -10,7 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
-	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -75,8 +75,8 @@ func (a *app) listDatabase(
 }
 
 // listedFile describes a session in a database as a transcript.
-func (a *app) listedFile(f *catalog.Agent, file, named string, of *catalog.Listed) exchange.File {
-	return exchange.File{Path: file, Agent: f.Name, As: named,
+func (a *app) listedFile(f *catalog.Agent, file, named string, of *catalog.Listed) importer.File {
+	return importer.File{Path: file, Agent: f.Name, As: named,
 		Time: of.Updated * int64(time.Millisecond)}
 }
 

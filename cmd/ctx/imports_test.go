@@ -171,7 +171,7 @@ var layers = map[string]string{
 		"internal/agent/transcript internal/agent/catalog internal/when internal/sessions",
 	"internal/exporter": "format internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/adk refs internal/history internal/state internal/edits",
-	"internal/exchange": "format internal/jsonvalue internal/parallel " +
+	"internal/importer": "format internal/jsonvalue internal/parallel " +
 		"internal/agent/transcript internal/agent/adk internal/cache objects refs sanitize " +
 		"internal/history internal/store internal/state internal/clusters internal/edits/mask " +
 		"internal/epochs internal/conversation internal/edits internal/agent/catalog " +
@@ -182,14 +182,14 @@ var layers = map[string]string{
 	"internal/session": "refs sanitize internal/repo internal/store internal/state " +
 		"internal/clusters internal/summaries internal/epochs internal/conversation " +
 		"internal/edits internal/blame internal/compaction internal/recall internal/exporter " +
-		"internal/exchange internal/forestfile",
+		"internal/importer internal/forestfile",
 	"internal/hooks": "format internal/terms internal/outcome forest/summarize " +
 		"internal/repo internal/agent/transcript internal/agent/catalog internal/agent/shape " +
 		"internal/agent/claudecode internal/agent/codex internal/agent/geminicli " +
 		"internal/agent/opencode internal/bigstack internal/brief internal/durable " +
 		"internal/cache internal/hooks/settings internal/pasted refs sanitize internal/varint " +
 		"internal/view internal/history internal/summaries internal/search " +
-		"internal/compaction internal/exchange internal/identity internal/jsonvalue " +
+		"internal/compaction internal/importer internal/identity internal/jsonvalue " +
 		"internal/session internal/maintenance/gc internal/find",
 	"internal/hooks/doctor": "internal/agent/catalog internal/agent/opencode " +
 		"internal/durable internal/hooks internal/hooks/settings internal/history " +

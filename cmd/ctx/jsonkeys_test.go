@@ -17,8 +17,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/edits/mask"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/forestfile"
+	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
@@ -35,7 +35,7 @@ func results() []any {
 		fsck.Fault{}, rebuild.Report{}, bundle.Report{}, storedir.Counts{}, forget.Secret{},
 		forget.SourceName{}, repo.Setting{}, conversation.Undone{}, summaries.Evicted{},
 		clusters.Graduation{}, conversation.Appended{},
-		edits.LostTarget{}, forestfile.Imported{}, exchange.Drift{}, brief.Line{},
+		edits.LostTarget{}, forestfile.Imported{}, importer.Drift{}, brief.Line{},
 		summaries.Compaction{}, mask.Short{}, summarizer.Skip{},
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -236,7 +236,7 @@ func (st *statusPrinter) troubles() {
 		a.line("last hook of %s: %s at %s", h.Agent, oneLine(h.Event), h.Time)
 	}
 	if len(d.Drift) > 0 {
-		a.line("%s", oneLine(exchange.DriftText(d.Drift)))
+		a.line("%s", oneLine(importer.DriftText(d.Drift)))
 	}
 	if d.Trouble != nil {
 		a.line("hooks failed %s; the last failure: %s", plural(d.Troubles, "time", "times"),
@@ -244,7 +244,7 @@ func (st *statusPrinter) troubles() {
 	}
 	for _, session := range d.Removed[:min(len(d.Removed), mostRemoved)] {
 		a.line("hooks leave a session out: %s",
-			oneLine((&exchange.RemovedError{Session: session}).Error()))
+			oneLine((&importer.RemovedError{Session: session}).Error()))
 	}
 	if more := len(d.Removed) - mostRemoved; more > 0 {
 		a.line("hooks leave out %s more that were removed: `ctx status --json` names them",

@@ -6,8 +6,8 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -28,7 +28,7 @@ type statusDocument struct {
 	Branches   []statusBranch `json:"branches"`  // of HEAD's session
 	Ignore     *string        `json:"ignore"`    // a line that .geminiignore should have
 	// Drift is what transcripts have of kinds that ctx does not know.
-	Drift []exchange.Drift `json:"drift"`
+	Drift []importer.Drift `json:"drift"`
 	hooksDocument
 }
 
@@ -45,7 +45,7 @@ func statusOf(s *session.Store, view *refs.View) (statusDocument, error) {
 		Operation: view.Number,
 		Torn:      view.Torn,
 		Branches:  []statusBranch{}, Ignore: document.OrNull(s.IgnoreAdvice()),
-		Drift: s.Exchange.Drifts(),
+		Drift: s.Importer.Drifts(),
 	}
 	d.Allowed, _ = s.Allowed() // a store without its key has other troubles
 	list, err := s.Recall.Overviews(view)

@@ -21,10 +21,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
@@ -228,8 +228,8 @@ func verbs() []verb {
 					return err
 				}
 			}
-			_, err := s.Exchange.LinkChildren(bg,
-				[]exchange.Child{{Session: "one",
+			_, err := s.Importer.LinkChildren(bg,
+				[]importer.Child{{Session: "one",
 					Parent: history.Parent{Session: "edits", Call: "c1"}}})
 			return err
 		})},
@@ -463,7 +463,7 @@ func oldestCluster(s *session.Store) (format.ID, error) {
 }
 
 func importGemini(s *session.Store) error {
-	_, err := s.Exchange.ImportTranscript(
+	_, err := s.Importer.ImportTranscript(
 		bg, func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return geminicli.ReadAs("", strings.NewReader(geminiTalk), emit)
 		}, "")
@@ -476,7 +476,7 @@ func importLines(s *session.Store, name string) error {
 		fmt.Fprintf(&b, `{"session":%q,"id":"m%d","role":%q,"text":"%s line %d"}`+"\n", name, i,
 			[]string{"user", "model"}[i%2], name, i)
 	}
-	done, err := s.Exchange.ImportTranscript(
+	done, err := s.Importer.ImportTranscript(
 		bg, func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return shape.ReadJSONL(strings.NewReader(b.String()), emit)
 		}, "")
@@ -496,7 +496,7 @@ func importADK(s *session.Store) error {
 		exporter.ADKOptions{WriteOptions: adk.WriteOptions{Agent: "agent"}}); err != nil {
 		return err
 	}
-	_, err = s.Exchange.ImportADK(bg, &b, "events", adk.Detect)
+	_, err = s.Importer.ImportADK(bg, &b, "events", adk.Detect)
 	return err
 }
 

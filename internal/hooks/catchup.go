@@ -12,8 +12,8 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -25,10 +25,10 @@ type copied struct {
 	empty   bool           // the whole has no record
 	session string         // that it belongs to
 
-	children []exchange.Child // sessions of subagents that the transcript names
+	children []importer.Child // sessions of subagents that the transcript names
 }
 
-func report(done exchange.ImportedTranscript, whole bool) copied {
+func report(done importer.ImportedTranscript, whole bool) copied {
 	return copied{session: done.Session,
 		new: done.Messages + done.Notes + done.Amended + done.Rewinds, skipped: done.Stats.Skipped,
 		whole: whole, empty: whole && done.Stats.Records == 0, children: done.Children}
@@ -119,7 +119,7 @@ func (c *copiedFile) readOn(
 	}
 	mark := c.Mark
 	// The session of the copy may be one that the transcript goes on with.
-	out, err := s.Exchange.ImportLive(
+	out, err := s.Importer.ImportLive(
 		ctx, c.Session, func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return row.ReadOn(name, io.NewSectionReader(f, mark.Offset, now.Size-mark.Offset),
 				&mark, row.WithBeside(c.Path, func(st transcript.Step) error {
@@ -131,7 +131,7 @@ func (c *copiedFile) readOn(
 		return copied{}, false, nil
 	}
 	if err == nil {
-		err = s.Exchange.AddDrift(exchange.DriftOf(row.Name, c.Path, &out))
+		err = s.Importer.AddDrift(importer.DriftOf(row.Name, c.Path, &out))
 	}
 	now.Mark = mark
 	done = report(out, false)
@@ -194,9 +194,9 @@ func importWhole(
 		}
 		return stats, err
 	}
-	out, err := s.Exchange.ImportTranscript(ctx, read, "")
+	out, err := s.Importer.ImportTranscript(ctx, read, "")
 	if err == nil {
-		err = s.Exchange.NoteDrift(exchange.DriftOf(row.Name, path, &out))
+		err = s.Importer.NoteDrift(importer.DriftOf(row.Name, path, &out))
 	}
 	return report(out, true), out.Changed, err
 }

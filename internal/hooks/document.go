@@ -6,7 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/importer"
 )
 
 // askWhole is the answer to a plugin whose document begins after a message that the store lacks.
@@ -25,17 +25,17 @@ func (h *hook) take(ctx context.Context) (copied, error) {
 		}
 		return done, err
 	}
-	there, err := h.s.Exchange.HasMessage(h.event.Session, row.Source, h.event.After)
+	there, err := h.s.Importer.HasMessage(h.event.Session, row.Source, h.event.After)
 	if err != nil || !there {
 		h.lacks = true
 		return copied{}, err
 	}
-	out, err := h.s.Exchange.ImportLive(
+	out, err := h.s.Importer.ImportLive(
 		ctx, "", func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return row.Read("", in, emit)
 		})
 	if err == nil {
-		err = h.s.Exchange.AddDrift(exchange.DriftOf(row.Name, "", &out))
+		err = h.s.Importer.AddDrift(importer.DriftOf(row.Name, "", &out))
 	}
 	return report(out, false), err
 }

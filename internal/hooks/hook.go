@@ -15,8 +15,8 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/bigstack"
 	"github.com/gemini-ctx/ctx/internal/compaction"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summaries"
@@ -182,7 +182,7 @@ func (h *hook) failed(ctx context.Context, what string, err error) {
 // unrecorded logs why a turn is not recorded. That its session was removed is logged once, and is
 // no failure: nobody has to do anything.
 func (h *hook) unrecorded(ctx context.Context, err error) {
-	var removed *exchange.RemovedError
+	var removed *importer.RemovedError
 	if !errors.As(err, &removed) {
 		h.failed(ctx, "the turn is not recorded", err)
 		return
@@ -240,7 +240,7 @@ func (h *hook) copy(ctx context.Context, does work) (recorded int) {
 	if does == doStart || does == doCatchUp {
 		paths = append(paths, h.missed()...)
 	}
-	var children []exchange.Child
+	var children []importer.Child
 	for i, path := range paths {
 		done, err := catchUp(ctx, h.s, h.agent.Name, path, does == doEnd)
 		if i == 0 && done.session != "" {
@@ -270,7 +270,7 @@ func (h *hook) copy(ctx context.Context, does work) (recorded int) {
 		}
 	}
 	if len(children) > 0 {
-		_, err := h.s.Exchange.LinkChildren(ctx, children)
+		_, err := h.s.Importer.LinkChildren(ctx, children)
 		h.failed(ctx, "a subagent's session is not linked", err)
 	}
 	return recorded

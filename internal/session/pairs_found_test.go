@@ -116,7 +116,7 @@ func TestAmendOutlivesRewindOfTranscript(t *testing.T) {
 			}
 			return transcript.Stats{Session: "s"}, nil
 		}
-		_, err := w.s.Exchange.ImportTranscript(bg, read, "")
+		_, err := w.s.Importer.ImportTranscript(bg, read, "")
 		w.must(err)
 	}
 	steps(say("1", "one"), say("2", "two"))

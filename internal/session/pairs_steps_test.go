@@ -19,8 +19,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/recall"
@@ -510,7 +510,7 @@ func (w *pairWorld) importNow() {
 	w.imported()
 }
 
-func (w *pairWorld) importAll() exchange.ImportedTranscript {
+func (w *pairWorld) importAll() importer.ImportedTranscript {
 	var b bytes.Buffer
 	for i, r := range w.agent.records {
 		text := r.word + " is what was said"
@@ -527,7 +527,7 @@ func (w *pairWorld) importAll() exchange.ImportedTranscript {
 	read := func(emit func(transcript.Step) error) (transcript.Stats, error) {
 		return claudecode.ReadAs("", &b, emit)
 	}
-	done, err := w.s.Exchange.ImportTranscript(bg, read, pairSession)
+	done, err := w.s.Importer.ImportTranscript(bg, read, pairSession)
 	w.must(err)
 	return done
 }

@@ -375,7 +375,7 @@ func (w *pairWorld) checkExports() {
 		read := func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return form.read(&b, emit)
 		}
-		_, err = other.s.Exchange.ImportTranscript(bg, read, pairSession)
+		_, err = other.s.Importer.ImportTranscript(bg, read, pairSession)
 		w.must(err)
 		var got []string
 		if tip := other.tip(history.MainBranch); tip.Exists() {

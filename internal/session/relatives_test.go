@@ -15,8 +15,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
@@ -38,7 +38,7 @@ func TestHistoriesOfRelatives(t *testing.T) {
 		s := storetest.Create(t, storetest.Small...)
 		agent := &growing{r: r}
 		agent.say(12)
-		storetest.Must[exchange.ImportedTranscript](t)(agent.importAs(s, "s0"))
+		storetest.Must[importer.ImportedTranscript](t)(agent.importAs(s, "s0"))
 		names, last := []string{"s0"}, 1
 		for step := range 45 {
 			name := names[r.IntN(len(names))]
@@ -194,8 +194,8 @@ func (g *growing) say(n int) {
 	}
 }
 
-func (g *growing) importAs(s *session.Store, as string) (exchange.ImportedTranscript, error) {
-	return s.Exchange.ImportTranscript(context.Background(),
+func (g *growing) importAs(s *session.Store, as string) (importer.ImportedTranscript, error) {
+	return s.Importer.ImportTranscript(context.Background(),
 		func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return claudecode.ReadAs(as, strings.NewReader(g.file.String()), emit)
 		}, as)

@@ -8,9 +8,9 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/epochs"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/forestfile"
+	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/state"
@@ -32,7 +32,7 @@ type Store struct {
 	Blame        *blame.Reader
 	Compaction   *compaction.Writer
 	Exporter     *exporter.Reader
-	Exchange     *exchange.Writer
+	Importer     *importer.Writer
 	ForestFile   *forestfile.Writer
 }
 
@@ -58,7 +58,7 @@ func New(r *repo.Repo) *Store {
 	s.Compaction = compaction.New(s.Store, s.Clusters, s.Epochs, s.Summaries,
 		s.Conversation, s.Recall.Tokens)
 	s.Exporter = exporter.New(s.History, s.State.Reader, s.Edits.Reader)
-	s.Exchange = exchange.New(s.Store, s.Clusters, s.Epochs, s.Conversation, s.Edits, s.Exporter,
+	s.Importer = importer.New(s.Store, s.Clusters, s.Epochs, s.Conversation, s.Edits, s.Exporter,
 		s.State)
 	s.ForestFile = forestfile.New(s.Store, s.Clusters, s.Epochs, s.Conversation)
 	return s

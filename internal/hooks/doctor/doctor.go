@@ -217,7 +217,7 @@ func (d *Doctor) drift(name string) (list []Check) {
 	if d.Store == nil {
 		return nil
 	}
-	for _, one := range d.Store.Exchange.Drifts() {
+	for _, one := range d.Store.Importer.Drifts() {
 		text := one.String()
 		switch n := len(list); {
 		case name != "" && one.Agent != name:
