@@ -491,7 +491,7 @@ func (w *world) judge(repository map[string]*truth) {
 			return n
 		}
 		n := -1
-		tag := jobTag.FindString(w.run("ctx", "show", id))
+		tag := jobTag.FindString(w.run("ctx", "expand", id))
 		_, _ = fmt.Sscanf(tag, "job-%d", &n)
 		prompts[id] = n
 		return n
