@@ -16,9 +16,9 @@ func (s *State) Apply(d format.Decision) error {
 	case format.DecideJoin:
 		err = s.join(d)
 	case format.DecideRetract:
-		err = s.retract(d)
+		err = s.retractRun([]format.Decision{d})
 	case format.DecideRestore:
-		err = s.restore(d)
+		err = s.restoreRun([]format.Decision{d})
 	case format.DecideSettle:
 		err = s.settle(d)
 	case format.DecideDrop:
@@ -84,32 +84,6 @@ func (s *State) open(number uint64, fresh bool) (*Cluster, error) {
 	return c, nil
 }
 
-func (s *State) retract(d format.Decision) error {
-	c := s.live[d.Cluster]
-	if c == nil {
-		var err error
-		if c, err = s.revive(d.Cluster); err != nil {
-			return err
-		}
-	}
-	if c == nil {
-		return fmt.Errorf("has no members")
-	}
-	members, err := s.Members(c)
-	if err != nil {
-		return err
-	}
-	if d.Offset >= uint64(len(members)) || members[d.Offset] != d.ID {
-		return fmt.Errorf("entry %v is not member %d", d.ID, d.Offset)
-	}
-	c.members, c.changed = slices.Delete(members, int(d.Offset), int(d.Offset)+1), true
-	c.Covers = coversWithout(c.Covers, d.Offset)
-	if len(c.members) == 0 {
-		delete(s.live, c.Number)
-	}
-	return nil
-}
-
 // coversWithout removes the cover over the member at offset and moves the covers after it.
 func coversWithout(covers []format.Cover, offset uint64) []format.Cover {
 	var out []format.Cover
@@ -123,23 +97,6 @@ func coversWithout(covers []format.Cover, offset uint64) []format.Cover {
 		out = append(out, v)
 	}
 	return out
-}
-
-func (s *State) restore(d format.Decision) error {
-	c, err := s.open(d.Cluster, false)
-	if err != nil {
-		return err
-	}
-	members, err := s.Members(c)
-	if err != nil {
-		return err
-	}
-	if d.Offset > uint64(len(members)) {
-		return fmt.Errorf("entry %v cannot be member %d of %d", d.ID, d.Offset, len(members)+1)
-	}
-	c.members, c.changed = slices.Insert(members, int(d.Offset), d.ID), true
-	c.Covers = coversWith(c.Covers, d.Offset)
-	return nil
 }
 
 // coversWith makes room for a member at offset. It removes a cover that would get the member in its

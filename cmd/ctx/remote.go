@@ -151,11 +151,7 @@ func newRemoteListCmd(a *app) *cobra.Command {
 
 func newRemoteRmCmd(a *app) *cobra.Command {
 	cmd := a.newCmd("rm NAME", a.onStore(func(s *session.Store, args []string) error {
-		set, err := s.Remotes()
-		if err != nil {
-			return err
-		}
-		name, _, err := namedRemote(set, args)
+		set, name, _, err := remoteOf(s, args)
 		if err != nil {
 			return err
 		}
@@ -174,11 +170,7 @@ func newRemoteRmCmd(a *app) *cobra.Command {
 
 func newRemoteTestCmd(a *app) *cobra.Command {
 	cmd := a.newCmd("test [NAME]", a.onStore(func(s *session.Store, args []string) (err error) {
-		set, err := s.Remotes()
-		if err != nil {
-			return err
-		}
-		name, which, err := namedRemote(set, args)
+		_, name, which, err := remoteOf(s, args)
 		if err != nil {
 			return err
 		}

@@ -51,11 +51,7 @@ func newRemoteMemberRmCmd(a *app) *cobra.Command {
 
 // members asks an encrypted remote for its members or changes them, and prints them.
 func (a *app) members(s *session.Store, args []string, change remote.MemberChange) (err error) {
-	set, err := s.Remotes()
-	if err != nil {
-		return err
-	}
-	name, which, err := namedRemote(set, args)
+	_, name, which, err := remoteOf(s, args)
 	if err != nil {
 		return err
 	}

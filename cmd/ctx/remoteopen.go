@@ -237,15 +237,21 @@ func namedRemote(set repo.Remotes, args []string) (name string, r repo.Remote, e
 	return name, r, nil
 }
 
+// remoteOf is namedRemote for the remotes of a store, which it returns, too.
+func remoteOf(
+	s *session.Store, args []string,
+) (set repo.Remotes, name string, r repo.Remote, err error) {
+	if set, err = s.Remotes(); err == nil {
+		name, r, err = namedRemote(set, args)
+	}
+	return set, name, r, err
+}
+
 // useRemote opens the remote that args name, and what joins it with the store, for use.
 func (a *app) useRemote(
 	s *session.Store, args []string, use func(x *sharing.Sharer, name string) error,
 ) (err error) {
-	set, err := s.Remotes()
-	if err != nil {
-		return err
-	}
-	name, which, err := namedRemote(set, args)
+	set, name, which, err := remoteOf(s, args)
 	if err != nil {
 		return err
 	}

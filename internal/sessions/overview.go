@@ -120,8 +120,9 @@ func WithoutTwins(list []Overview) []Overview {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(o Overview) bool {
 		name := cmp.Or(o.Also, o.Name)
-		defer func() { seen[name] = true }()
-		return seen[name]
+		again := seen[name]
+		seen[name] = true
+		return again
 	})
 }
 
