@@ -277,6 +277,11 @@ func (p *pulling) fetch(ctx context.Context, number uint64, digest format.ID) er
 	p.one = &PulledStore{Store: p.head.Store, Label: p.of.label,
 		Pushes: int(p.head.Number - number), Sessions: []string{}, Ended: []string{},
 		Removed: []string{}, Asked: []format.ID{}}
+	if slices.ContainsFunc(steps, func(s step) bool { return len(s.Forgot) > 0 }) {
+		if err := p.x.s.Store.FinishWrites(ctx); err != nil {
+			return err // what a pull that was stopped has left of the words would stay
+		}
+	}
 	if err := p.adopt(ctx, c, number); err != nil {
 		return err
 	}

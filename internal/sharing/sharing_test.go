@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/remote"
@@ -25,6 +26,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/sharing"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // party is a store with its label.
@@ -386,6 +388,49 @@ func TestForgetTravels(t *testing.T) {
 			t.Error(err)
 		}
 		sound(t, p)
+	}
+}
+
+// What a pull that was stopped has left of words does not outlive the forget that the next pull
+// brings: not in a pack without an index, nor in a file that was being written.
+func TestStoppedPullLeavesNoForgottenWords(t *testing.T) {
+	for at, whole := 1, false; !whole; at++ {
+		root := place(t)
+		r := open(t, root)
+		a := newParty(t, "laptop")
+		secret := a.say("work", "the secret is under the mat")
+		a.push(r)
+		steps := 0
+		fsys := &durable.FS{}
+		first := newParty(t, "desk")
+		b := &party{storetest.Reopen(t, first.Dir, fsys), t, "desk"}
+		fsys.Hook = func(durable.Call) error {
+			if steps++; steps == at {
+				return durable.ErrStopped
+			}
+			return nil
+		}
+		x, err := sharing.Open(t.Context(), b.Opened, r, b.options("all"))
+		if err == nil {
+			_, err = x.Pull(t.Context())
+		}
+		whole = err == nil
+		if _, err := forget.Run(t.Context(), a.Opened,
+			forget.Options{IDs: []format.ID{secret}}); err != nil {
+			t.Fatal(err)
+		}
+		a.push(r)
+		b = &party{storetest.Reopen(t, first.Dir, nil), t, "desk"}
+		b.pull(r)
+		if _, err := b.Objects.Get(secret); !objects.IsGone(err) {
+			t.Errorf("stopped in step %d: the words are there: %v", at, err)
+		}
+		left, err := b.Objects.Orphans()
+		temps, _ := filepath.Glob(filepath.Join(b.Dir, objects.Dir, "*", durable.TempPrefix+"*"))
+		if err != nil || len(left)+len(temps) > 0 {
+			t.Errorf("stopped in step %d: %v and %v are left: %v", at, left, temps, err)
+		}
+		storetest.Check(t, b.Store)
 	}
 }
 

@@ -63,6 +63,15 @@ func (s *Store) Forget(ctx context.Context, plan func() (*Forgetting, error)) (F
 	return done, err
 }
 
+// FinishWrites ends what writers that were stopped have begun: their packs are indexed, so that a
+// forget sees what is in them, and their temporary files go.
+func (s *Store) FinishWrites(ctx context.Context) error {
+	return s.Locked(ctx, func(t *Tx) error {
+		return errors.Join(t.repo.Objects.IndexPacks(t.Held, func(string) {}),
+			t.cleanDir(objects.Dir, nil))
+	})
+}
+
 func (t *Tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error) {
 	f := &format.Forgotten{Operation: t.View.Number + 1, Time: t.Now(),
 		Objects: slices.Clone(p.Objects)}
@@ -284,49 +293,7 @@ func (t *Tx) cleanFiles(w *history.Traces) error {
 	aside := t.setAside()
 	for _, sub := range []string{"cache", "tmp", "log", "refs", objects.AbsentDir,
 		objects.Dir, "."} {
-		err := filepath.WalkDir(
-			filepath.Join(t.Dir, sub), func(path string, d fs.DirEntry, err error) error {
-				if err != nil {
-					if errors.Is(err, fs.ErrNotExist) {
-						return nil
-					}
-					return err
-				}
-				if d.IsDir() {
-					if sub == "." && path != t.Dir {
-						return filepath.SkipDir
-					}
-					return nil
-				}
-				remove := durable.IsTemp(d.Name())
-				switch sub {
-				case "cache":
-					remove = remove ||
-						!strings.HasPrefix(d.Name(), "avail") &&
-							!strings.HasPrefix(d.Name(), "hook-")
-				case "tmp":
-					remove = true
-				}
-				if !remove && (sub == "cache" || sub == "log") {
-					if remove, err = w.InFile(path); errors.Is(err, fs.ErrNotExist) {
-						return nil
-					} else if err != nil {
-						return err
-					}
-				}
-				if !remove {
-					return nil
-				}
-				if err := t.repo.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return fmt.Errorf("cannot remove %q: %w", path, err)
-				}
-				err = t.repo.FS.SyncDir(filepath.Dir(path))
-				if errors.Is(err, fs.ErrNotExist) {
-					err = nil // another process, such as git in its copy, has removed the folder
-				}
-				return err
-			})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := t.cleanDir(sub, w); err != nil {
 			return err
 		}
 	}
@@ -334,6 +301,56 @@ func (t *Tx) cleanFiles(w *history.Traces) error {
 		_ = os.RemoveAll(dir) // folders without files: gc removes what is left
 	}
 	return nil
+}
+
+// cleanDir removes temporary files of a directory of the store and those below it, and of the cache
+// and the logs what cleanFiles does.
+func (t *Tx) cleanDir(sub string, w *history.Traces) error {
+	dir := filepath.Join(t.Dir, sub)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		if d.IsDir() {
+			if sub == "." && path != t.Dir {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		remove := durable.IsTemp(d.Name())
+		switch sub {
+		case "cache":
+			remove = remove ||
+				!strings.HasPrefix(d.Name(), "avail") && !strings.HasPrefix(d.Name(), "hook-")
+		case "tmp":
+			remove = true
+		}
+		if !remove && (sub == "cache" || sub == "log") {
+			if remove, err = w.InFile(path); errors.Is(err, fs.ErrNotExist) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+		if !remove {
+			return nil
+		}
+		if err := t.repo.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("cannot remove %q: %w", path, err)
+		}
+		err = t.repo.FS.SyncDir(filepath.Dir(path))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil // another process, such as git in its copy, has removed the folder
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return err
 }
 
 // setAside gives the folders of the cache, such as the copies of remotes, names under which nobody
