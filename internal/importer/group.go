@@ -22,7 +22,8 @@ type group struct {
 	list []*waitingTranscript
 	// sessions are those that begin in the list.
 	sessions map[string]bool
-	// messages of trees that are in the list, by agent and id
+	// messages in the list that another session may have a copy of, by agent and id: those of trees,
+	// and those with a UUID
 	said           map[[2]string]bool
 	size, messages int
 	taken          int // counts the transcripts that waited
@@ -142,7 +143,8 @@ func (g *group) take(
 	for _, l := range im.order {
 		g.sessions[l.as] = true
 		for i := range l.queue {
-			if o := &l.queue[i].step.Message.Origin; l.tree != nil {
+			o := &l.queue[i].step.Message.Origin
+			if l.tree != nil || format.IsUUID(recordID(*o)) {
 				g.said[[2]string{o.Agent, o.Message}] = true
 			}
 		}
@@ -173,7 +175,7 @@ func (g *group) settle(session string) error {
 	return g.flush()
 }
 
-// settleMessage records what waits if it has a message of a tree, of whatever session.
+// settleMessage records what waits if it has a message that may be copied, of whatever session.
 func (g *group) settleMessage(o *transcript.Origin) error {
 	if g == nil || !g.said[[2]string{o.Agent, o.Message}] {
 		return nil
