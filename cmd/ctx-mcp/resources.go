@@ -148,11 +148,11 @@ func (sv *server) listResources(
 }
 
 func (cl *call) resources() (list []*mcp.Resource, err error) {
-	sessions, err := cl.store.Recall.Overviews(cl.view)
+	known, err := cl.store.Recall.Overviews(cl.view)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range sessions {
+	for _, s := range sessions.Persons(known) {
 		list = append(list, &mcp.Resource{
 			URI: sessionURI + escape(s.Name), Name: "session " + cleanText(s.Name),
 			MIMEType: "text/plain",

@@ -40,6 +40,7 @@ func (cl *call) sessions(a sessionsArgs) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	list = sessions.Persons(list)
 	slices.SortStableFunc(list, sessions.ByPin)
 	given := uint64(0)
 	if more {

@@ -51,6 +51,17 @@ func ByPin(a, b Overview) int {
 // maxTitle is the most bytes of a title.
 const maxTitle = 200
 
+// Persons returns the sessions of a list that work for no other one of it.
+func Persons(list []Overview) []Overview {
+	there := map[string]bool{}
+	for i := range list {
+		there[list[i].Name] = true
+	}
+	return slices.DeleteFunc(list, func(o Overview) bool {
+		return o.Parent != nil && o.Parent.Session != o.Name && there[o.Parent.Session]
+	})
+}
+
 // Overviews returns the sessions of a view, the one with the newest message first. It keeps what it
 // found in the cache, so that the next call reads only what is new. Of a session that cannot be
 // read whole it says what can.

@@ -180,3 +180,25 @@ func TestOverviewSlightPrompts(t *testing.T) {
 		}
 	}
 }
+
+// A session that works for another one of the list is no conversation of a person, and one whose
+// other is not there is.
+func TestPersons(t *testing.T) {
+	var list []sessions.Overview
+	for _, row := range [][2]string{{"main"}, {"agent", "main"}, {"below", "agent"},
+		{"alone", "gone"}, {"itself", "itself"}} {
+		var o sessions.Overview
+		o.Name = row[0]
+		if row[1] != "" {
+			o.Parent = &history.Parent{Session: row[1]}
+		}
+		list = append(list, o)
+	}
+	got := ""
+	for _, o := range sessions.Persons(list) {
+		got += o.Name + " "
+	}
+	if got != "main alone itself " {
+		t.Errorf("got %q", got)
+	}
+}
