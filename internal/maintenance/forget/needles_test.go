@@ -32,6 +32,9 @@ func TestNeedles(t *testing.T) {
 		{"the lamp+1", "Authorization: Basic YWI6dGhlIGx1bXArMQ==", false},
 		{"the lamp of the depot", "see the lamp of \r\nthe depot", true},
 		{"the lamp of the depot", `{"x":"see the lamp of \nthe depot"}`, true},
+		{"the lamp of the depot", "see the lamp\n  of the depot", true},
+		{"the lamp of the depot", "see the lamp\n  of a depot", false},
+		{"the lamp+1", "746865206C616D702B31", true},
 		{"lamp", "la\nmp", false},
 		{"secret", `{"x":"{\"y\":\"\\u0073ecret\"}"}`, true},
 	} {

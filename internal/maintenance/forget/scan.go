@@ -204,7 +204,8 @@ func needles(text string) needle {
 			add(encoded[(8*before+5)/6 : bits/6])
 		}
 	}
-	add(hex.EncodeToString([]byte(text)))
+	digits := hex.EncodeToString([]byte(text))
+	add(digits, strings.ToUpper(digits))
 	return n
 }
 
@@ -229,7 +230,11 @@ func (n needle) in(b []byte) bool {
 
 // within reports whether the text stands in s, or did before the lines of s were broken.
 func (n needle) within(s string) bool {
-	return slices.ContainsFunc(n, func(form string) bool { return strings.Contains(s, form) }) ||
-		len(n[0]) >= leastWrapped && strings.Contains(s, "\n") &&
-			strings.Contains(strings.NewReplacer("\r\n", "", "\n", "").Replace(s), n[0])
+	if slices.ContainsFunc(n, func(form string) bool { return strings.Contains(s, form) }) {
+		return true
+	}
+	spaced := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	return len(n[0]) >= leastWrapped && strings.Contains(s, "\n") &&
+		(strings.Contains(strings.NewReplacer("\r\n", "", "\n", "").Replace(s), n[0]) ||
+			strings.Contains(spaced(s), spaced(n[0])))
 }
