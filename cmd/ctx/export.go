@@ -128,7 +128,7 @@ func (o *exportOptions) run(a *app) error {
 
 func (o *exportOptions) form() (exportFormat, error) {
 	for _, f := range exportFormats() {
-		if f.name == o.format {
+		if f.name == o.format || f.name == "md" && o.format == "markdown" {
 			return f, f.check(o)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/hooks/doctor"
+	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
@@ -118,14 +119,21 @@ func (a *app) agentHome() string {
 	return a.home
 }
 
-// agentProject returns the project with the store, or the project in which ctx runs.
+// agentProject returns the project with the store, or the project in which ctx runs. In another
+// work tree of the repository it is that directory there: agents read no settings of the first one.
 func (a *app) agentProject() string {
-	if dir, err := repo.Find(a.env()); err == nil {
-		if gemini := filepath.Dir(dir); filepath.Base(gemini) == ".gemini" {
-			return filepath.Dir(gemini)
-		}
+	dir, err := repo.Find(a.env())
+	gemini := filepath.Dir(dir)
+	if err != nil || filepath.Base(gemini) != ".gemini" {
+		return a.project(nil)
 	}
-	return a.project(nil)
+	project := filepath.Dir(gemini)
+	here, common, linked := identity.Enclosing(a.dir)
+	of, same, _ := identity.Enclosing(project)
+	if rel, err := filepath.Rel(of, project); err == nil && linked && common == same {
+		return filepath.Join(here, rel)
+	}
+	return project
 }
 
 // program returns the command for the agent's shell: "ctx" if that is ctx on the PATH, and else the
