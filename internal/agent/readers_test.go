@@ -205,7 +205,7 @@ var (
 		Want: map[string]Expected{
 			"session.jsonl": {Session: "d0000000-0000-4000-8000-000000000001",
 				Kept: map[string]int{"tide_state": 1, "role pilot": 1}},
-		}, Dropped: common("message")}
+		}, Dropped: common("message", "ada")}
 	pis = &Format{Dir: "shape/testdata/pi",
 		Read: ofForm(shape.PiAgent, "s-1", shape.Pi),
 		Want: map[string]Expected{

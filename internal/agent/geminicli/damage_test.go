@@ -3,6 +3,7 @@ package geminicli
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -78,6 +79,7 @@ func TestStats(t *testing.T) {
 	want.Passed = map[string]int{passedRepeated: 1, passedMasked: 1, passedEmpty: 1,
 		passedEnvironment: 1, passedHook: 1}
 	want.Skip(transcript.SkipTornTail, 1)
+	want.After = []json.RawMessage{[]byte(`{"summary":"two"}`)} // the title
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}

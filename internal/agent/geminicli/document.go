@@ -40,7 +40,7 @@ func (s *replay) readDocument(r io.Reader) (rest *bufio.Reader, offset int64, er
 			return transcript.Undecided
 		},
 		Member: func(name string, raw json.RawMessage) {
-			if name == "sessionId" {
+			if name == "sessionId" || name == "summary" {
 				s.metadata(jsonvalue.Object{name: raw})
 			}
 		},

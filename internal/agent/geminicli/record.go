@@ -93,10 +93,13 @@ func (s *replay) each(o jsonvalue.Object, apply func(jsonvalue.Object) error) er
 	return nil
 }
 
-// metadata takes the name of the session from a header or a $set.
+// metadata takes the name and the title of the session from a header or a $set.
 func (s *replay) metadata(o jsonvalue.Object) {
 	if s.stats.Session == "" {
 		s.stats.Session = o.Text("sessionId")
+	}
+	if title := o.Text("summary"); title != "" {
+		s.stats.After = []json.RawMessage{jsonvalue.Encode(jsonvalue.NewObject("summary", title))}
 	}
 }
 

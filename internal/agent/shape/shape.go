@@ -153,7 +153,10 @@ func (d *reader) record(o jsonvalue.Object) error {
 			if id := o.Text("id"); id != "" && !d.headed {
 				d.headed, d.Stats.Session, d.Begins = true, id, PiForkOf(o)
 			}
-			d.Wait(o)
+			if o.Has("owner") { // the name of the person's account
+				d.Stats.Pass(transcript.PassedAccount)
+			}
+			d.Wait(o.Without("owner"))
 		case Says:
 			return d.say(o, o.Object("message"))
 		case Tells:

@@ -58,6 +58,10 @@ func finderOf(agent string) (f finder, ok bool) {
 		return finder{[]string{`"thread_name"`}, `"git"`, codex}, true
 	case "opencode":
 		return finder{[]string{`"session"`}, "", opencode}, true
+	case "gemini-cli":
+		return finder{[]string{`"summary"`}, "", gemini}, true
+	case "droid":
+		return finder{[]string{`"session_start"`}, "", droid}, true
 	case "qwen":
 		return finder{[]string{`"customTitle"`}, "", qwen}, true
 	case "copilot":
@@ -144,6 +148,21 @@ func claude(kept jsonvalue.Object, _ []string) (s SessionSaid) {
 // ofDocument reads what is kept of a document with the session.
 func ofDocument(kept jsonvalue.Object, _ []string) (s SessionSaid) {
 	before(kept, func(o jsonvalue.Object) { s.Older(SessionSaid{Title: o.Text("title")}) })
+	return s
+}
+
+// gemini reads what the agent's list of sessions shows instead of the first prompt.
+func gemini(kept jsonvalue.Object, _ []string) (s SessionSaid) {
+	before(kept, func(o jsonvalue.Object) { s.Older(SessionSaid{Title: o.Text("summary")}) })
+	return s
+}
+
+func droid(kept jsonvalue.Object, _ []string) (s SessionSaid) {
+	before(kept, func(o jsonvalue.Object) {
+		if o.Text("type") == "session_start" {
+			s.Older(SessionSaid{Title: cmp.Or(o.Text("sessionTitle"), o.Text("title"))})
+		}
+	})
 	return s
 }
 
