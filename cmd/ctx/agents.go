@@ -24,6 +24,7 @@ func (a *app) transcript(agent *catalog.Agent, file string, source *watched) tra
 	}
 	return func(emit func(transcript.Step) error) (transcript.Stats, error) {
 		stats, err := agent.Read(own, source, agent.WithBeside(path, emit))
+		agent.Placed(path, &stats)
 		if source.packed != nil {
 			source.packed.CountIn(&stats)
 		}

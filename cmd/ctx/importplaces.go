@@ -88,6 +88,9 @@ func (a *app) sessionsHere(s *session.Store, q *catalog.Asker) *sessionsHere {
 	var dirs []string
 	for i := range catalog.All() {
 		agent := &catalog.All()[i]
+		for _, dir := range agent.Worked(a.agentEnv()) {
+			here.addListed(a, s, q, agent, dir)
+		}
 		if agent.Root == nil {
 			continue
 		}
@@ -157,7 +160,8 @@ func (h *sessionsHere) within(
 				more.all = append(more.all, b)
 				more.of = append(more.of, found{agent: agent.Name, file: b.File})
 			}
-			if agent.Database != nil && agent.Database.Within {
+			if agent.Database != nil && agent.Database.Within &&
+				!slices.Contains(agent.Worked(a.agentEnv()), dir) {
 				more.addListed(a, s, q, agent, dir)
 			}
 		}

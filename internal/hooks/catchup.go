@@ -186,9 +186,12 @@ func importWhole(
 	read := func(emit func(transcript.Step) error) (transcript.Stats, error) {
 		emit = row.WithBeside(path, emit)
 		if row.ReadOn != nil && text == in {
-			return row.ReadOn(name, in, m, emit)
+			stats, err := row.ReadOn(name, in, m, emit)
+			row.Placed(path, &stats)
+			return stats, err
 		}
 		stats, err := row.Read(name, text, emit) // it has no place to go on from
+		row.Placed(path, &stats)
 		if packed != nil {
 			packed.CountIn(&stats)
 		}

@@ -54,6 +54,9 @@ type Agent struct {
 	// Named returns the session that a file is named for, where that is not the name of the file;
 	// "" for a file without a session in its path. Callers use NameOf.
 	Named func(path string) string
+	// ParentOf returns the session that one works for, by the path of its transcript; "" for none.
+	// Nil where the transcript itself says it.
+	ParentOf func(path string) string
 	// Spent reads what calls of a model took from what is kept of a record; nil for an agent that
 	// keeps no such record. Callers use SpentOf.
 	Spent func(kept jsonvalue.Object) []transcript.Spent
@@ -86,6 +89,9 @@ type Agent struct {
 	// Within are patterns of transcripts, with slashes, of an agent that keeps them in the directory
 	// of a project.
 	Within []string
+	// Dirs returns where an agent has worked that keeps its sessions there, by a list of its own.
+	// Nil where there is none.
+	Dirs func(Env) []string
 	// CopyOf returns the id that the session of a transcript has in the agent that had it first, for
 	// an agent that keeps copies; "" if the transcript does not say it.
 	CopyOf func(file string) string
@@ -141,9 +147,10 @@ var agents = [...]Agent{
 		Program: "gemini",
 		Root:    func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
 		// Other programs use .gemini
-		Signs: []string{"settings.json", "projects.json", "tmp"},
-		Find:  sessionsOfGemini,
-		Began: begunInGemini,
+		Signs:    []string{"settings.json", "projects.json", "tmp"},
+		Find:     sessionsOfGemini,
+		ParentOf: parentOfGemini,
+		Began:    begunInGemini,
 		Place: func(root, id, _, _ string) (string, error) {
 			return filepath.Join(root, "ctx", id+".jsonl"), nil
 		},
@@ -249,7 +256,7 @@ var agents = [...]Agent{
 		Named:   nameOfCopilot,
 		Program: "copilot",
 		Root:    func(e Env) string { return e.under("COPILOT_HOME", ".copilot", "") },
-		Files:   []string{"session-state/*/events.jsonl", "session-state/*.jsonl"},
+		Files:   []string{"session-state/*/events*.jsonl", "session-state/*.jsonl"},
 		Began:   begunInCopilot,
 		File: func(root, _, id string) string {
 			return filepath.Join(root, "session-state", id, "events.jsonl")
@@ -387,6 +394,7 @@ var agents = [...]Agent{
 		Name: "crush", Source: shape.CrushAgent, Title: "Crush", Untested: true,
 		Example: ".crush/crush.db",
 		Form:    shape.Crush,
+		Dirs:    dirsOfCrush,
 		Database: &Database{Within: true, Files: []string{".crush/crush.db"},
 			Tables: []Tables{{Sessions: crushSessions, Session: crushSession}}},
 	},
@@ -525,6 +533,21 @@ func (a *Agent) WithBeside(path string, emit func(transcript.Step) error) emit {
 		return emit
 	}
 	return a.Beside(path, emit)
+}
+
+// Worked returns the directories of Dirs.
+func (a *Agent) Worked(e Env) []string {
+	if a.Dirs == nil {
+		return nil
+	}
+	return a.Dirs(e)
+}
+
+// Placed adds to what a transcript says what its path says.
+func (a *Agent) Placed(path string, stats *transcript.Stats) {
+	if a.ParentOf != nil && stats.Parent == "" {
+		stats.Parent = a.ParentOf(path)
+	}
 }
 
 // Keeps reports whether a part has fields of an agent's record under a name.

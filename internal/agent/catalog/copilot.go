@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -16,7 +17,8 @@ func begunInCopilot(file string) identity.Session {
 
 // nameOfCopilot returns the session that a file belongs to: its directory is named for it.
 func nameOfCopilot(path string) string {
-	if Plain(filepath.Base(path)) != "events.jsonl" {
+	name := filepath.Base(path) // a program that syncs folders puts another version beside it
+	if !strings.HasPrefix(name, "events") || filepath.Ext(Plain(name)) != ".jsonl" {
 		return ""
 	}
 	return filepath.Base(filepath.Dir(path))

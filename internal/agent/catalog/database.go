@@ -18,6 +18,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/child"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // Database is how sessions are read that an agent keeps in a database: by the agent's own program,
@@ -33,6 +34,21 @@ type Database struct {
 	Export func(ctx context.Context, path string, of Listed) (f *os.File, end func(), err error)
 	// Tables are what ctx-import-sqlite is asked; of several, the first that is answered counts.
 	Tables []Tables
+}
+
+// dirsOfCrush returns the directories of its list of projects: the data of one may lie above the
+// directory that it was started in.
+func dirsOfCrush(e Env) (dirs []string) {
+	root := e.under("XDG_DATA_HOME", ".local/share", "crush")
+	list, _ := document(filepath.Join(root, "projects.json")).Array("projects")
+	for _, raw := range list {
+		data := jsonvalue.AsObject(raw).Text("data_dir")
+		dir := filepath.Dir(data)
+		if filepath.IsAbs(data) && filepath.Base(data) == ".crush" && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // Path returns the database of the agent whose files are in root; "" if there is none.

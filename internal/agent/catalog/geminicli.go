@@ -44,6 +44,16 @@ func sessionsOfGemini(root string, only func(file string) bool) (list []Begun) {
 	return list
 }
 
+// parentOfGemini returns the session whose subagents have their transcripts in the directory of a
+// file: chats/SESSION/AGENT.jsonl. The call that began one may have no result.
+func parentOfGemini(file string) string {
+	dir := filepath.Dir(file)
+	if filepath.Base(filepath.Dir(dir)) != "chats" {
+		return ""
+	}
+	return filepath.Base(dir)
+}
+
 // firstThatFits returns the first directory that a transcript has a path in, and whose digest is
 // the name of the folder; "" if there is none.
 func firstThatFits(file string, f *Folder) string {

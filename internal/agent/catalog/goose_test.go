@@ -3,6 +3,7 @@ package catalog
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -34,5 +35,27 @@ func TestGooseSessions(t *testing.T) {
 		if b.Dir != "/src/quay" {
 			t.Errorf("%s began in %q", b.File, b.Dir)
 		}
+	}
+}
+
+// Crush lists the projects that it was started in: the data of one may lie above it.
+func TestCrushProjects(t *testing.T) {
+	home := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(home, "crush"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	list := `{"projects":[{"path":"/src/quay/web","data_dir":"/src/quay/web/.crush"},
+{"path":"/src/quay/api","data_dir":"/src/quay/.crush"},{"path":"/src/quay","data_dir":
+"/src/quay/.crush"},{"path":"/x","data_dir":".crush"},{"path":"/x","data_dir":"/x/data"},7]}`
+	if err := os.WriteFile(filepath.Join(home, "crush", "projects.json"), []byte(list),
+		0o666); err != nil {
+		t.Fatal(err)
+	}
+	crush, _ := Named("crush")
+	got := crush.Worked(Env{Get: func(name string) string {
+		return map[string]string{"XDG_DATA_HOME": home}[name]
+	}})
+	if want := []string{"/src/quay/web", "/src/quay"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -91,7 +91,7 @@ from sessions where id = ?1`
 from sessions where id = ?1`
 
 	crushSessions = `select json_object('id', id, 'time_created', created_at * 1000,
-	'time_updated', newest * 1000 + n)
+	'time_updated', max(newest, updated_at) * 1000 + n)
 from sessions join (select session_id, count(*) as n, max(updated_at) as newest from messages
 	group by session_id) on session_id = sessions.id`
 
