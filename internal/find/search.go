@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/search"
@@ -115,7 +116,7 @@ func (s *Reader) searchWords(
 	if err != nil {
 		return err
 	}
-	o := q.options()
+	o := q.options(view)
 	o.Whole = 0
 	var ranked []search.Hit
 	err = s.withNearIndex(view, func(sources []search.Source) (err error) {
@@ -184,12 +185,20 @@ func (q *SearchQuery) check(view *refs.View) error {
 	return err
 }
 
-// options returns the options for the index.
-func (q *SearchQuery) options() search.Options {
-	return search.Options{
+// options returns the options for the index. What a session that works for another was asked is the
+// words of a model; who names the session may look for them.
+func (q *SearchQuery) options(view *refs.View) search.Options {
+	o := search.Options{
 		Session: q.Session, Except: q.Except, Role: q.Role, Since: q.Since, Until: q.Until,
 		Rewound: q.Rewound, Limit: q.Limit, Whole: wholeDepth,
 	}
+	if q.Role == transcript.RoleUser && q.Session == "" {
+		o.Workers = map[string]bool{}
+		for _, ref := range view.Names(history.ParentRef("")) {
+			o.Workers[strings.TrimPrefix(ref, history.ParentRef(""))] = true
+		}
+	}
+	return o
 }
 
 // entryHits reads the best entries. It skips an entry that was forgotten after it was indexed.
@@ -460,7 +469,7 @@ func (s *Reader) documents(view *refs.View, q SearchQuery) (list []search.Docume
 		return nil, err
 	}
 	err = s.withIndex(view, q, func(sources []search.Source) error {
-		list, err = search.Each(sources, q.options())
+		list, err = search.Each(sources, q.options(view))
 		return err
 	})
 	return list, err

@@ -349,7 +349,7 @@ func (s *Reader) SearchSessions(view *refs.View, q SearchQuery) ([]SessionHit, e
 	if err := q.check(view); err != nil {
 		return nil, err
 	}
-	o := q.options()
+	o := q.options(view)
 	if parsed.HasPhrases() {
 		all := q
 		all.Limit = math.MaxInt32 / 2 // all

@@ -39,7 +39,7 @@ func (s *Reader) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]r
 func (s *Reader) indexed(
 	view *refs.View, parsed *search.Query, q SearchQuery,
 ) (hits []search.Hit, err error) {
-	o := q.options()
+	o := q.options(view)
 	o.Limit = max(q.Limit, clusterDepth)
 	o.Shared = func(session string) bool {
 		_, shared := history.Owner(view, session)

@@ -147,7 +147,8 @@ func Each(sources []Source, o Options) ([]Document, error) {
 
 // admits reports whether the options admit a document of a session.
 func (o *Options) admits(s *Source, doc uint32, session string) (bool, error) {
-	if o.Session != "" && session != o.Session || o.Except != "" && session == o.Except {
+	if o.Session != "" && session != o.Session || o.Except != "" && session == o.Except ||
+		o.Role == roles[roleUser] && o.Workers[session] {
 		return false, nil
 	}
 	if o.Role != "" || o.Kept {

@@ -21,9 +21,11 @@ type Source struct {
 
 // Options restrict the documents of a search.
 type Options struct {
-	Session string    // only messages of this session; "" for all
-	Except  string    // no messages of this session; "" for none
-	Role    string    // only messages with this role; "" for all
+	Session string // only messages of this session; "" for all
+	Except  string // no messages of this session; "" for none
+	Role    string // only messages with this role; "" for all
+	// Workers are sessions whose prompts are nobody's own words: with the role user, none of them.
+	Workers map[string]bool
 	Since   time.Time // only messages of this time or later; the zero Time for all
 	Until   time.Time // only messages before this time; the zero Time for all
 	Rewound bool      // also rewound messages
