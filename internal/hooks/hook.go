@@ -258,8 +258,16 @@ func (h *hook) copy(ctx context.Context, does work) (recorded int) {
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			if i == 0 && h.agent.Late {
+				was, _ := loadCopied(h.s, path)
+				size := min(was.Size, -1)
+				if h.event.Name == h.agent.Turn {
+					if size == -2 { // a turn ago, too
+						h.log(fmt.Sprintf("nothing is recorded: the transcript %q is not there", path))
+					}
+					size = -2
+				}
 				h.failed(ctx, "the next hook may miss the turn",
-					(copiedFile{Path: path, Size: -1}).save(h.s))
+					(copiedFile{Path: path, Size: size}).save(h.s))
 			}
 			// Nothing was said yet, the agent has removed the file, or its own subagents have none
 			continue
