@@ -21,6 +21,10 @@ func newSessionForkCmd(a *app) *cobra.Command {
 			return err
 		}
 		from, err := s.Recall.Named(view, args[0])
+		if of, _, isEarlier := strings.Cut(args[0], "~"); err != nil && isEarlier {
+			return withHint(err, "`ctx branch fork -s %s --at %s main NAME` begins a branch there",
+				of, args[0])
+		}
 		if err != nil {
 			return err
 		}

@@ -123,6 +123,8 @@ func kinds() []kind {
 		{Corrupt, "corrupt", "`ctx fsck --repair` makes it again from what the log says",
 			that(func(e *repo.HalfError) bool { return e.Lost })},
 		{NoStore, "no-store", "`ctx init` in the same directory finishes it", is(repo.ErrHalf)},
+		{Failed, "failed", "the file system has no locks, as some that a network shares: CTX_DIR " +
+			"names a place for the store on another one", is(syscall.ENOLCK)},
 		{Failed, "failed", "run the command in the directory of a project",
 			is(repo.ErrHome, repo.ErrInside)},
 		{NoStore, "no-store", "if you trust the store, set CTX_DIR to its path",
