@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"path/filepath"
 	"strings"
@@ -12,16 +13,34 @@ import (
 
 // This file finds the sessions of agents that write one JSON object for each.
 
-// document reads a transcript that is one JSON object; nil if it is none.
+// document reads a transcript that is one JSON object; nil if it is none. Of one that is cut off it
+// has the members before the cut.
 func document(file string) jsonvalue.Object {
 	in, end, err := open(file)
 	if err != nil {
 		return nil
 	}
 	defer end()
-	b, _ := io.ReadAll(io.LimitReader(in, maxHead)) // a part is no object
-	o, _ := jsonvalue.ParseObject(bytes.TrimPrefix(b, []byte("\ufeff")))
-	return o
+	b, _ := io.ReadAll(io.LimitReader(in, maxHead))
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	o, whole := jsonvalue.ParseObject(b)
+	if whole {
+		return o
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if first, _ := d.Token(); first != json.Delim('{') {
+		return nil
+	}
+	o = jsonvalue.Object{}
+	for {
+		name, _ := d.Token()
+		var value json.RawMessage
+		key, ok := name.(string)
+		if !ok || d.Decode(&value) != nil {
+			return o
+		}
+		o[key] = value
+	}
 }
 
 // begunInWorkspace is what a session of Continue says.

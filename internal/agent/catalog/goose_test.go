@@ -59,3 +59,25 @@ func TestCrushProjects(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// Of a document that is cut off, the members before the cut are known.
+func TestCutDocument(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"workspaceDirectory":"/src/quay","history":[]}`:      "/src/quay",
+		`{"workspaceDirectory":"/src/quay","history":[{"a":`:   "/src/quay",
+		`{"history":[{"a":1}],"workspaceDirectory":"/src/qu`:   "",
+		`{"workspaceDirectory":"/src/quay","history`:           "/src/quay",
+		`{"workspaceDirectory":"/src/quay" "history":[]}`:      "/src/quay",
+		`["workspaceDirectory","/src/quay"]`:                   "",
+		"\ufeff" + `{"workspaceDirectory":"/src/quay","x":[1,`: "/src/quay",
+		"": "",
+	} {
+		file := filepath.Join(t.TempDir(), "session.json")
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := begunInWorkspace(file).Dir; got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
