@@ -59,14 +59,12 @@ func finderOf(agent string) (f finder, ok bool) {
 	case "opencode":
 		return finder{[]string{`"session"`}, "", opencode}, true
 	case "gemini-cli":
-		return finder{[]string{`"summary"`}, "", gemini}, true
-	case "droid":
-		return finder{[]string{`"session_start"`}, "", droid}, true
+		return finder{[]string{`"summary"`}, "", ofDocument}, true
 	case "qwen":
 		return finder{[]string{`"customTitle"`}, "", qwen}, true
 	case "copilot":
 		return finder{[]string{`"session.title_changed"`}, "", copilot}, true
-	case "continue", "kiro", "vscode", "amp", "zed", "crush", "cursor":
+	case "continue", "kiro", "vscode", "amp", "zed", "crush", "cursor", "droid":
 		return finder{[]string{`"title"`}, "", ofDocument}, true
 	case "goose":
 		return finder{[]string{`"working_dir"`}, "", goose}, true
@@ -145,23 +143,11 @@ func claude(kept jsonvalue.Object, _ []string) (s SessionSaid) {
 	return s
 }
 
-// ofDocument reads what is kept of a document with the session.
+// ofDocument reads what is kept of a document with the session, or of a record about it.
 func ofDocument(kept jsonvalue.Object, _ []string) (s SessionSaid) {
-	before(kept, func(o jsonvalue.Object) { s.Older(SessionSaid{Title: o.Text("title")}) })
-	return s
-}
-
-// gemini reads what the agent's list of sessions shows instead of the first prompt.
-func gemini(kept jsonvalue.Object, _ []string) (s SessionSaid) {
-	before(kept, func(o jsonvalue.Object) { s.Older(SessionSaid{Title: o.Text("summary")}) })
-	return s
-}
-
-func droid(kept jsonvalue.Object, _ []string) (s SessionSaid) {
 	before(kept, func(o jsonvalue.Object) {
-		if o.Text("type") == "session_start" {
-			s.Older(SessionSaid{Title: cmp.Or(o.Text("sessionTitle"), o.Text("title"))})
-		}
+		s.Older(SessionSaid{Title: cmp.Or(o.Text("sessionTitle"), o.Text("title"),
+			o.Text("summary"))})
 	})
 	return s
 }
