@@ -130,6 +130,9 @@ func (a *app) agentProject() string {
 	project := filepath.Dir(gemini)
 	here, common, linked := identity.Enclosing(a.dir)
 	of, same, _ := identity.Enclosing(project)
+	if linked && common == project { // a bare repository
+		return here
+	}
 	if rel, err := filepath.Rel(of, project); err == nil && linked && common == same {
 		return filepath.Join(here, rel)
 	}
