@@ -52,11 +52,15 @@ func (a *app) clock(t time.Time) string {
 	if !asked(a.outTerm) || a.nul {
 		return document.TimeText(t)
 	}
-	zone := a.zone
-	if zone == nil {
-		zone = time.UTC
+	return a.local(t).Format("2006-01-02 15:04:05")
+}
+
+// local returns a time in the zone of the person: where their days begin.
+func (a *app) local(t time.Time) time.Time {
+	if a.zone == nil {
+		return t.UTC()
 	}
-	return t.In(zone).Format("2006-01-02 15:04:05")
+	return t.In(a.zone)
 }
 
 // unpainted returns a text without what paint added to it.

@@ -53,7 +53,7 @@ func (a *app) grepRoom() int {
 }
 
 func (o *grepOptions) run(a *app, text string) error {
-	q, err := o.query(a.now(), text)
+	q, err := o.query(a.local(a.now()), text)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (o *logOptions) run(a *app, rev string) error {
 			return err
 		}
 	}
-	within, err := o.times.span(a.now())
+	within, err := o.times.span(a.local(a.now()))
 	if err != nil {
 		return err
 	}
@@ -179,15 +179,15 @@ func (o *logOptions) printTurns(
 
 // turnLine returns a turn as one line. What was wanted and what came of it share its width.
 func (a *app) turnLine(t *sessions.Turn) string {
-	zone := a.zone
-	if zone == nil || !asked(a.outTerm) {
-		zone = time.UTC
+	at := t.Time.UTC()
+	if asked(a.outTerm) {
+		at = a.local(at)
 	}
 	digits := shortLen
 	if a.lineWidth() < noTerminal*3/4 {
 		digits = 8
 	}
-	head := t.Entry.Short(digits) + " " + t.Time.In(zone).Format("2006-01-02 15:04") + " "
+	head := t.Entry.Short(digits) + " " + at.Format("2006-01-02 15:04") + " "
 	room := a.lineWidth() - len(head) - displaywidth.String(" → ")
 	wanted, came := oneLine(t.Wanted), oneLine(t.Came())
 	if wanted == "" {

@@ -113,7 +113,7 @@ func newSearchCmd(a *app) *cobra.Command {
 }
 
 func (o *searchOptions) run(a *app, text string) error {
-	q, err := o.query(a.now(), text)
+	q, err := o.query(a.local(a.now()), text)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (p *foundPrinter) in(at *place, session, more string) error {
 		project = at.name + ": "
 	}
 	if !o.Last.IsZero() {
-		more = when.Ago(o.Last, p.a.now()) + more
+		more = when.Ago(o.Last, p.a.local(p.a.now())) + more
 	}
 	name = oneLine(name) + "  "
 	if more = strings.TrimPrefix(more, ", "); more != "" {

@@ -36,7 +36,7 @@ func newListCmd(a *app) *cobra.Command {
 			return withHint(usagef("unknown agent %.80q", o.agent),
 				"`ctx import --help` lists the agents")
 		}
-		within, err := o.times.span(a.now())
+		within, err := o.times.span(a.local(a.now()))
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func (o *statsOptions) run(a *app, s *session.Store, view *refs.View) error {
 	if o.limit < 1 {
 		return usagef("bad --limit: %d: 1 is the least", o.limit)
 	}
-	within, err := o.times.span(a.now())
+	within, err := o.times.span(a.local(a.now()))
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (a *app) statusEverywhere() error {
 		}
 		newest := "–"
 		if !one.T.last.IsZero() {
-			newest = when.Ago(one.T.last, a.now())
+			newest = when.Ago(one.T.last, a.local(a.now()))
 		}
 		trouble := ""
 		if one.T.d.Trouble != nil {
@@ -169,7 +169,7 @@ func (st *statusPrinter) recorded() {
 		text := plural(one.sessions, "session", "sessions") + ", " +
 			plural(one.messages, "message", "messages")
 		if !one.last.IsZero() {
-			text += ", the newest " + when.Ago(one.last, a.now())
+			text += ", the newest " + when.Ago(one.last, a.local(a.now()))
 		}
 		a.line("  %s: %s", name, text)
 	}

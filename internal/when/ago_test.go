@@ -28,6 +28,13 @@ func TestAgo(t *testing.T) {
 		now.Add(-12*time.Hour)); got != "11 h ago" {
 		t.Errorf("in the night: %q", got)
 	}
+	east := now.In(time.FixedZone("", 10*60*60)) // midnight
+	if got := Ago(now.Add(-12*time.Hour), east); got != "yesterday" {
+		t.Errorf("before midnight in the east: %q", got)
+	}
+	if got := Ago(now.Add(-12*24*time.Hour), east); got != "2026-02-27" {
+		t.Errorf("12 days before, in the east: %q", got)
+	}
 }
 
 func TestLength(t *testing.T) {

@@ -1,5 +1,5 @@
 // Package when parses expressions of time that people use. It is pure: a text and the current time
-// go in, a span of time comes out. All times are UTC. Begin with Parse.
+// go in, a span of time comes out, in the zone of that time. Begin with Parse.
 package when
 
 import (
@@ -40,22 +40,23 @@ var written = [...]string{
 //     year ago", 2026-03;
 //   - what git takes for these: 2.weeks.ago, "2 weeks".
 //
-// It returns ErrNoTime for anything else.
+// Days begin at midnight in the zone of now, which is also that of a moment without one. It returns
+// ErrNoTime for anything else.
 func Parse(text string, now time.Time) (Span, error) {
-	now = now.UTC()
+	zone := now.Location()
 	text = strings.TrimSpace(text)
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return moment(t.UTC()), nil
+		return moment(t), nil
 	}
 	for _, layout := range written {
-		if t, err := time.Parse(layout, text); err == nil {
+		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
 			return moment(t), nil
 		}
 	}
-	if t, err := time.Parse(time.DateOnly, text); err == nil {
+	if t, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
 		return day(t), nil
 	}
-	if t, err := time.Parse("2006-01", text); err == nil {
+	if t, err := time.ParseInLocation("2006-01", text, zone); err == nil {
 		return Span{t, t.AddDate(0, 1, 0)}, nil
 	}
 	words := strings.Fields(strings.ReplaceAll(strings.ToLower(text), ".", " "))
@@ -86,7 +87,7 @@ func moment(t time.Time) Span { return Span{t, t} }
 func day(t time.Time) Span { return Span{t, t.AddDate(0, 0, 1)} }
 
 func midnight(t time.Time) time.Time {
-	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
 }
 
 func parseWord(word string, now time.Time) (Span, error) {
@@ -146,10 +147,10 @@ func calendar(unit string, n int, now time.Time) (Span, error) {
 		monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7-7*n)
 		return Span{monday, monday.AddDate(0, 0, 7)}, nil
 	case "month":
-		first := time.Date(now.Year(), now.Month()-time.Month(n), 1, 0, 0, 0, 0, time.UTC)
+		first := time.Date(now.Year(), now.Month()-time.Month(n), 1, 0, 0, 0, 0, now.Location())
 		return Span{first, first.AddDate(0, 1, 0)}, nil
 	case "year":
-		first := time.Date(now.Year()-n, 1, 1, 0, 0, 0, 0, time.UTC)
+		first := time.Date(now.Year()-n, 1, 1, 0, 0, 0, 0, now.Location())
 		return Span{first, first.AddDate(1, 0, 0)}, nil
 	}
 	if n == 1 && strings.HasSuffix(unit, "day") {
