@@ -91,8 +91,9 @@ func isGit(path string) bool {
 	return false
 }
 
-// haveFolder returns an error if a remote is to be read and its folder is not there: a name that is
-// misspelled, or a disk that is not mounted, must not become an empty remote.
+// haveFolder returns an error if a remote is to be read and its folder is not there, or is one of
+// something else: a name that is misspelled, or a disk that is not mounted, must not become an
+// empty remote.
 func haveFolder(url string) error {
 	place, _ := cutGroup(url)
 	for strings.HasPrefix(place, sealedPrefix) {
@@ -102,11 +103,26 @@ func haveFolder(url string) error {
 	if !ok {
 		return nil
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	list, err := os.ReadDir(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return withHint(fmt.Errorf("there is no folder %q", path),
 			"is its disk mounted? the first `ctx push` to a remote makes the folder")
+	case err == nil && len(list) > 0 && !slices.ContainsFunc(list, ofRemote):
+		return withHint(fmt.Errorf("%q is a folder of something else, not a remote", path),
+			"is its disk mounted? the first `ctx push` to a folder makes a remote of it")
 	}
 	return nil
+}
+
+// ofRemote reports whether a file has one of the names that a remote begins with: a program that
+// syncs folders may bring the others first.
+func ofRemote(e fs.DirEntry) bool {
+	switch e.Name() {
+	case "format", "heads", "stores", "lock":
+		return true
+	}
+	return false
 }
 
 // usedRemote reports whether the store has put something on a remote, or seen what others did.
