@@ -228,8 +228,8 @@ func (p paging) tokens() int {
 // command.
 const idDigits = 12
 
-// span returns what an argument with a time means, in UTC as all times that the tools print; the zero
-// span if it is not given.
+// span returns what an argument with a time means, in UTC as all times that the tools print; the
+// zero span if it is not given.
 func span(what, text string, now time.Time) (when.Span, error) {
 	if text == "" {
 		return when.Span{}, nil

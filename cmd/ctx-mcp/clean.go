@@ -1,15 +1,19 @@
 package main
 
 import (
-	"bytes"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// isControl reports whether a character only controls a terminal: DEL, C1, and C0 except tab and
-// line ends.
+// isControl reports whether a character is for no reader: it only controls a terminal (DEL, C1, and
+// C0 except tab and line ends), or hides text or reorders it.
 func isControl(r rune) bool {
-	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r >= 0x7f && r < 0xa0
+	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r >= 0x7f && r < 0xa0 ||
+		sanitize.Hides(r)
 }
 
 // cleanText removes control characters from a text.
@@ -29,11 +33,8 @@ func cleanJSON(b []byte) []byte {
 	for i := 0; i < len(b); {
 		switch {
 		case b[i] == '\\' && i+1 < len(b):
-			n := 2
-			if b[i+1] == 'u' && i+6 <= len(b) {
-				n = 6
-			}
-			if !steers(b[i : i+n]) {
+			r, n := escaped(b[i:])
+			if !isControl(r) {
 				out = append(out, b[i:i+n]...)
 			}
 			i += n
@@ -48,17 +49,31 @@ func cleanJSON(b []byte) []byte {
 	return out
 }
 
-// steers reports whether a JSON escape stands for a control character.
-func steers(escape []byte) bool {
-	if len(escape) < 6 {
-		return escape[1] == 'b' || escape[1] == 'f'
+// escaped returns the character that a JSON escape at the start of b stands for, and the length of
+// the escape. Of one that stands for itself it returns a letter.
+func escaped(b []byte) (rune, int) {
+	switch b[1] {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'u':
+		if first, ok := unit(b); ok {
+			second, _ := unit(b[6:])
+			if r := utf16.DecodeRune(first, second); r != utf8.RuneError {
+				return r, 12
+			}
+			return first, 6
+		}
 	}
-	digits := bytes.ToLower(escape[2:])
-	if digits[0] != '0' || digits[1] != '0' {
-		return false
-	}
-	r := rune(hexDigit(digits[2])<<4 | hexDigit(digits[3]))
-	return isControl(r)
+	return 'a', 2
 }
 
-func hexDigit(c byte) int { return strings.IndexByte("0123456789abcdef", c) & 0xf }
+// unit returns the code unit that b begins with as \uXXXX.
+func unit(b []byte) (rune, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return rune(n), err == nil
+}

@@ -11,7 +11,8 @@ import (
 // FuzzClean holds the cleaning of JSON to that of the text in it.
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"", "plain", "\x1b[31mred\x7f", "a\u009bb\u0085", "\\u001b",
-		"\b\f\n\r\t\v\x00", "quo\"te\\", "\u00a0\u2028🙂", "broken \xff\x9b"} {
+		"\b\f\n\r\t\v\x00", "quo\"te\\", "\u00a0\u2028🙂", "broken \xff\x9b",
+		"\u202ea\U000E0041\ufeff"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -38,13 +39,16 @@ func FuzzClean(f *testing.F) {
 // Escapes in parts that came as JSON are known in all ways of writing them.
 func TestCleanEscapes(t *testing.T) {
 	for in, want := range map[string]string{
-		`"\u001B[0m"`:          `"[0m"`,
-		`"\u001b\u009B\u007f"`: `""`,
-		`"\b\f\n\t\r"`:         `"\n\t\r"`,
-		`"\\u001b"`:            `"\\u001b"`,
-		`"\u000a\u0009"`:       `"\u000a\u0009"`,
-		`"\u00e9\u1b00"`:       `"\u00e9\u1b00"`,
-		"\"\u009b\x7f\"":       `""`,
+		`"\u001B[0m"`:            `"[0m"`,
+		`"\u001b\u009B\u007f"`:   `""`,
+		`"\b\f\n\t\r"`:           `"\n\t\r"`,
+		`"\\u001b"`:              `"\\u001b"`,
+		`"\u000a\u0009"`:         `"\u000a\u0009"`,
+		`"\u00e9\u1b00"`:         `"\u00e9\u1b00"`,
+		"\"\u009b\x7f\"":         `""`,
+		`"\u202Ea\udb40\udc41b"`: `"ab"`,
+		`"\ud83d\ude42\udb40"`:   `"\ud83d\ude42\udb40"`,
+		"\"\u202ea\u200b\"":      `"a"`,
 	} {
 		if got := string(cleanJSON([]byte(in))); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)

@@ -119,7 +119,7 @@ var layers = map[string]string{
 		"internal/maintenance/graph internal/maintenance/replay internal/maintenance/storedir " +
 		"internal/store",
 	"internal/cli/environ": "lock internal/repo",
-	"internal/child":       "internal/wording sanitize",
+	"internal/child": "sanitize",
 	"internal/summarizer": "format forest/summarize internal/child internal/durable " +
 		"internal/wording",
 	"internal/remote":          "internal/durable lock",
@@ -220,11 +220,11 @@ var layers = map[string]string{
 	"packaging/site": "",
 	"cmd/ctx-browse": "internal/browse",
 	"cmd/ctx-eval":   "internal/eval",
-	"cmd/ctx-mcp": "internal/conversation internal/message internal/varint format objects " +
-		"refs internal/repo internal/view internal/history internal/recall internal/session " +
-		"internal/cli/document internal/cli/command internal/cli/environ internal/blame " +
-		"internal/blame/whose internal/brief internal/search internal/when internal/find " +
-		"internal/sessions",
+	"cmd/ctx-mcp": "internal/varint format internal/message objects refs sanitize " +
+		"internal/repo internal/history internal/search internal/brief internal/view " +
+		"internal/conversation internal/blame internal/cli/environ internal/when " +
+		"internal/sessions internal/find internal/recall internal/session internal/cli/document " +
+		"internal/cli/command internal/blame/whose",
 	"cmd/ctx-import-sqlite": "",
 	"cmd/ctx-remote-age":    "internal/remote/agehelper",
 	"cmd/ctx-remote-postgres": "internal/remote internal/remote/helper " +

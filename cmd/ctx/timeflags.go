@@ -17,7 +17,8 @@ func (o *timeFlags) flags(f *pflag.FlagSet) {
 	f.Var(&o.until, "until", "only before `TIME`, or until the end of that day, week or month")
 }
 
-// span returns the time from --since until --until, by the clock of the person. A bound that was not given is zero.
+// span returns the time from --since until --until, by the clock of the person. A bound that was
+// not given is zero.
 func (o *timeFlags) span(now time.Time) (span when.Span, err error) {
 	since, err := o.since.parse("since", now)
 	if err != nil {

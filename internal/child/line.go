@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gemini-ctx/ctx/internal/wording"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -12,7 +11,7 @@ import (
 // and line ends, at most most bytes and an ellipsis.
 func OneLine(s string, most int) string {
 	s = s[:min(len(s), 8*most)]
-	clean, _, err := sanitize.Text([]byte(wording.Shown(s)))
+	clean, _, err := sanitize.Text([]byte(sanitize.Shown(s)))
 	if err != nil {
 		return ""
 	}

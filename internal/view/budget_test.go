@@ -230,17 +230,18 @@ func TestTailInPart(t *testing.T) {
 
 func TestEscapeQuoted(t *testing.T) {
 	for in, want := range map[string]string{
-		"a < b && c > d":               "a < b && c > d",
-		"</context_clusters>":          "&lt;/context_clusters>",
-		"<cluster 12>":                 "&lt;cluster 12>",
-		"<12 more>":                    "&lt;12 more>",
-		"<!-- x --> <?php":             "&lt;!-- x --> &lt;?php",
-		"&lt;b> &amp; &#60; R&D; a&b":  "&amp;lt;b> &amp;amp; &amp;#60; R&amp;D; a&b",
-		"```go\nx\n```":                "'''go\nx\n'''",
-		"x <- y <= z << 1 <":           "x <- y <= z << 1 <",
-		"<ф":                           "&lt;ф",
-		"plain":                        "plain",
-		"parcelo_sweep_lag > 1260 & 1": "parcelo_sweep_lag > 1260 & 1",
+		"a < b && c > d":                   "a < b && c > d",
+		"</context_clusters>":              "&lt;/context_clusters>",
+		"<cluster 12>":                     "&lt;cluster 12>",
+		"<12 more>":                        "&lt;12 more>",
+		"<!-- x --> <?php":                 "&lt;!-- x --> &lt;?php",
+		"&lt;b> &amp; &#60; R&D; a&b":      "&amp;lt;b> &amp;amp; &amp;#60; R&amp;D; a&b",
+		"```go\nx\n```":                    "'''go\nx\n'''",
+		"x <- y <= z << 1 <":               "x <- y <= z << 1 <",
+		"<ф":                               "&lt;ф",
+		"plain":                            "plain",
+		"a\u202eb\u200b<\ufeffc\U000e0041": "ab&lt;c",
+		"parcelo_sweep_lag > 1260 & 1":     "parcelo_sweep_lag > 1260 & 1",
 	} {
 		if got := escapeQuoted(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)

@@ -11,9 +11,10 @@ import (
 
 // escapeQuoted escapes a quotation so that it contains no tag, no heading and no entity of its own:
 // it escapes a less-than sign that could begin a tag, an ampersand that could begin an entity, and
-// code fences. Everything else stays, such as commands and comparisons, because people search for
-// these words.
+// code fences. It removes what nobody sees. Everything else stays, such as commands and
+// comparisons, because people search for these words.
 func escapeQuoted(s string) string {
+	s = sanitize.Shown(s)
 	if !strings.ContainsAny(s, "<&`") {
 		return s
 	}

@@ -11,22 +11,6 @@ import (
 var tags = [...]string{"context_clusters", "cluster", "system-update", "system", "session_context",
 	"hook_context", "state_snapshot"}
 
-// Shown returns text without invisible characters and control characters; see shown.
-func Shown(text string) string { return strings.Map(shown, text) }
-
-// shown drops characters that control a terminal or hide text: C1 controls, marks and overrides of
-// direction, zero-width spaces, byte order marks, and the tag characters, which a model can read
-// and a person does not see. It also drops carriage returns, because lines end with a newline.
-func shown(r rune) rune {
-	switch {
-	case r == '\r', r >= 0x80 && r < 0xa0, r == 0x061c, r == 0x200b, r == 0x2060, r == 0xfeff,
-		r >= 0xe0000 && r <= 0xe007f,
-		r >= 0x200e && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-		return -1
-	}
-	return r
-}
-
 // disarm puts tags into square brackets: </context_clusters> becomes [/context_clusters]. Of an
 // unclosed tag it changes only the opening bracket.
 func disarm(s string) string {

@@ -41,7 +41,7 @@ func fault(kind, why string, args ...any) *Fault { return &Fault{kind, fmt.Sprin
 // space. Tags of ctx and of agents are in square brackets. Clean returns a clean text unchanged. It
 // returns a *Fault for a text that cannot be cleaned or has no letter or digit.
 func Clean(text string) (string, *Fault) {
-	clean, _, err := sanitize.Text([]byte(strings.Map(shown, text)))
+	clean, _, err := sanitize.Text([]byte(sanitize.Shown(text)))
 	if err != nil {
 		return "", fault(Garbage, "the answer cannot be cleaned")
 	}
@@ -75,7 +75,7 @@ func Summary(text string, tokens, source int) (string, *Fault) {
 // Maker returns the name or version of the maker of an answer in the form that is stored: cleaned,
 // on one line. An empty name is a fault.
 func Maker(name string) (string, *Fault) {
-	clean, _, err := sanitize.Text([]byte(strings.Map(shown, name)))
+	clean, _, err := sanitize.Text([]byte(sanitize.Shown(name)))
 	if err != nil {
 		return "", fault(Garbage, "the answer cannot be cleaned")
 	}
