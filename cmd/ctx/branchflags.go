@@ -198,30 +198,17 @@ func (o *ofSession) open(a *app) (*session.Store, *refs.View, string, error) {
 		return nil, nil, "", err
 	}
 	name, err := sessionOr(s, view, o.session)
-	if o.past && o.session != "" && name != o.session {
-		if was, failed := s.Recall.Was(view, o.session); was || failed != nil {
-			name, err = o.session, failed
+	gone := len(history.BranchesIn(view, name)) == 0
+	if o.past && o.session != "" && (gone || name != o.session) {
+		past, failed := s.Recall.Past(view, o.session)
+		switch {
+		case failed != nil:
+			return nil, nil, "", failed
+		case past == o.session || past != "" && gone && err == nil:
+			name, err = past, nil
 		}
-	}
-	if o.past && err == nil && len(history.BranchesIn(view, name)) == 0 {
-		name = removedOf(view, name)
 	}
 	return s, view, name, err
-}
-
-// removedOf returns the session of which a name is the beginning among those that were removed; the
-// name itself if there is none, or more than one with its subagents.
-func removedOf(view *refs.View, name string) string {
-	gone := view.Names(history.RemovedRefs + name)
-	for _, one := range gone {
-		if !strings.HasPrefix(one, gone[0]) {
-			return name
-		}
-	}
-	if len(gone) > 0 {
-		return strings.TrimPrefix(gone[0], history.RemovedRefs)
-	}
-	return name
 }
 
 // openAt opens the store for work on a branch of the session. others are names of more branches.

@@ -123,10 +123,11 @@ func newSessionRmCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			titled := oneLine(s.Recall.Titled(view, one.Name))
 			if !force {
 				n := int(document.SessionOf(one.Session).Messages)
-				if err := a.confirm("remove session %s with %s (%s)", one.Name,
-					plural(n, "message", "messages"), a.sessionTitle(&one)); err != nil {
+				if err := a.confirm("remove session %s with %s", titled,
+					plural(n, "message", "messages")); err != nil {
 					return err
 				}
 			}
@@ -146,7 +147,7 @@ func newSessionRmCmd(a *app) *cobra.Command {
 			// Mostly not there; another session of the name would ask once less
 			_ = a.fs.Remove(sessionHealth(s, one.Name))
 			return a.result(fields("session", one.Name, "messages", n), "removed session %s: %s",
-				one.Name, plural(n, "message", "messages"))
+				titled, plural(n, "message", "messages"))
 		}))
 	cmd.ValidArgsFunction = a.completeSessions()
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "do not ask")

@@ -69,7 +69,7 @@ func turnCmd(
 ) *cobra.Command {
 	o := &ofSession{past: true}
 	return o.newCmd(a, use, func(args []string) error {
-		s, _, name, err := o.open(a)
+		s, view, name, err := o.open(a)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func turnCmd(
 			return err
 		}
 		if !a.json {
-			a.sayUndone(name, done)
+			a.sayUndone(oneLine(s.Recall.Titled(view, name)), done)
 		}
 		return a.result(fields("session", name, done), "%s %s (operation %d)", past, done.Called,
 			done.Operation)
@@ -86,7 +86,7 @@ func turnCmd(
 }
 
 // sayUndone says what an undo or a redo did to a session, and what it left as it was.
-func (a *app) sayUndone(name string, done conversation.Undone) {
+func (a *app) sayUndone(session string, done conversation.Undone) {
 	passed := map[string]bool{}
 	for _, p := range done.Passed {
 		if !passed[p.Verb] {
@@ -95,9 +95,9 @@ func (a *app) sayUndone(name string, done conversation.Undone) {
 		passed[p.Verb] = true
 	}
 	if done.Left > 0 {
-		a.say("%s left session %s", plural(done.Left, "message", "messages"), oneLine(name))
+		a.say("%s left session %s", plural(done.Left, "message", "messages"), session)
 	}
 	if done.Back > 0 {
-		a.say("%s came back to session %s", plural(done.Back, "message", "messages"), oneLine(name))
+		a.say("%s came back to session %s", plural(done.Back, "message", "messages"), session)
 	}
 }

@@ -66,8 +66,8 @@ func BranchesIn(view *refs.View, session string) []string {
 	return names
 }
 
-// minPrefix is how many bytes of a session's name have to be given at least.
-const minPrefix = 4
+// MinPrefix is how many bytes of a session's name have to be given at least.
+const MinPrefix = 4
 
 // AmbiguousNameError says that the names of several sessions begin with Prefix.
 type AmbiguousNameError struct {
@@ -119,7 +119,7 @@ func Named(view *refs.View, name string) (string, error) {
 
 // namedFrom returns the sessions that a beginning of a name, and its end, may mean.
 func namedFrom(view *refs.View, begin, end string) (found []string) {
-	if len(begin) < minPrefix {
+	if len(begin) < MinPrefix {
 		return nil
 	}
 	for _, ref := range view.Names("sessions/" + begin) {

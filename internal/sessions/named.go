@@ -146,14 +146,28 @@ func (s *Reader) NamedOr(view *refs.View, text string) (string, error) {
 	return name, err
 }
 
-// Was reports whether the log has a change of the session of a name: an undo may have taken all of
-// it back.
-func (s *Reader) Was(view *refs.View, name string) (is bool, err error) {
+// Past returns the session that a name means among all that the log has a change of, though an undo
+// may have taken all of it back: that of the name, or else the only one that begins so, besides its
+// subagents; "" for none.
+func (s *Reader) Past(view *refs.View, name string) (session string, err error) {
+	one := true
 	err = s.Refs.Backward(view, func(r refs.Record) bool {
-		is = r.Op.Session == name
-		return !is
+		switch of := r.Op.Session; {
+		case of == name:
+			session, one = of, true
+			return false
+		case len(name) < history.MinPrefix || !strings.HasPrefix(of, name):
+		case session == "" || strings.HasPrefix(session, of+"."):
+			session = of
+		default:
+			one = one && (of == session || strings.HasPrefix(of, session+"."))
+		}
+		return true
 	})
-	return is, err
+	if !one {
+		return "", err
+	}
+	return session, err
 }
 
 // headBefore returns the session that HEAD named before the last so many of its moves. One that was
