@@ -236,7 +236,7 @@ func TestClaudeDamage(t *testing.T) {
 			lines(
 				`{"type":"user","uuid":"a","message":{"role":5,"content":{"x":1}},"parentUuid":7,"timestamp":[],"sessionId":{}}`,
 				`{"type":"assistant","uuid":"b","message":{"content":[7,"bare",{"type":"tool_use"},{"type":"image","source":3}],"usage":"x"}}`, `{"type":"system","uuid":"c"}`),
-			"message user a\nmessage model b \"bare\"\nnote system c\n", nil},
+			"message user a\nmessage model b \"bare\"\n", nil},
 	} {
 		steps, _, stats := claude.Steps(t, []byte(c.in))
 		if got := Trace(steps); got != c.want {

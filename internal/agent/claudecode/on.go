@@ -124,13 +124,13 @@ func (d *reader) continues(session, last string, earlier []byte) bool {
 	for text := range d.texts {
 		prompts.Add(metQueued, text)
 	}
-	return !prompts.In(earlier) && !d.met(1).In(earlier)
+	return !prompts.In(earlier) && !d.met(1, len(d.list)).In(earlier)
 }
 
-// met returns what the records from the one with index from on are met by.
-func (d *reader) met(from int) transcript.Met {
+// met returns what the records from the one with index from on, and before to, are met by.
+func (d *reader) met(from, to int) transcript.Met {
 	met := transcript.Met{}
-	for i := from; i < len(d.list); i++ {
+	for i := from; i < to; i++ {
 		e := &d.list[i]
 		if e.id != "" {
 			met.Add(metRecord, e.id)
@@ -174,7 +174,8 @@ func (d *reader) leave(m *transcript.Mark, name string, base int64, earlier []by
 	if tip > 0 {
 		m.Offset += d.list[tip-1].line
 	}
-	m.Leave(state{Session: d.session, Home: d.stats.Home, Name: name}, d.met(from), earlier)
+	m.Leave(state{Session: d.session, Home: d.stats.Home, Name: name}, d.met(from, int(tip)+1),
+		earlier)
 }
 
 // timed reports whether a record has a time that can be read.

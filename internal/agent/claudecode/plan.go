@@ -16,6 +16,7 @@ const (
 	classNone    class = iota // not a record
 	classAlias                // says nothing; records that follow it follow its parent
 	classWait                 // kept with the message after it
+	classBeside               // the same; records that follow it follow its parent
 	classSaid                 // a message or a note with an id
 	classSummary              // a note without an id
 	classQueued               // a prompt that was typed while the agent worked: see plan.queue
@@ -35,8 +36,22 @@ func classOf(o jsonvalue.Object, hints *transcript.Hints) class {
 		return classQueued
 	case id == "" || (kind == kindUser || kind == kindAssistant) && !isObject(o["message"]):
 		return classWait
+	case hints == nil && saysNothing(o):
+		return classBeside
 	}
 	return classSaid
+}
+
+// saysNothing reports whether a record with an id is of the client alone, and has no words: how
+// long a turn took, which hooks ran, which tools there are.
+func saysNothing(o jsonvalue.Object) bool {
+	switch {
+	case o.True("isSidechain") || o.Has("message") || o.Has("logicalParentUuid"):
+		return false
+	case o.Text("type") == kindAttachment:
+		return isBookkeeping(o.Object(kindAttachment).Text("type"))
+	}
+	return o.Text("type") == kindSystem && o.Text("content") == "" && o.Text("summary") == ""
 }
 
 // isObject reports whether a member of a record is an object.
@@ -374,7 +389,7 @@ const maxAliases = 1024
 func (p *plan) missing(id string) string {
 	for range maxAliases {
 		at, ok := p.index[id]
-		if !ok || p.list[at].class != classAlias {
+		if !ok || p.list[at].class != classAlias && p.list[at].class != classBeside {
 			return id
 		}
 		id = p.list[at].up

@@ -219,6 +219,9 @@ func (d *reader) record(o jsonvalue.Object) error {
 	case classWait:
 		d.wait(e.kind, o)
 		return nil
+	case classBeside:
+		d.beside(e, o)
+		return nil
 	case classQueued:
 		if !e.sent {
 			d.wait(e.kind, o)
@@ -241,7 +244,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 		h.when = d.first
 	}
 	if e.thread.name == "" {
-		h.before = d.before.Take()
+		h.before = bare(d.before.Take(), o)
 	}
 	if e.twice {
 		d.digests[i] = digestOf(o)
@@ -266,7 +269,7 @@ func (d *reader) again(i int32, o jsonvalue.Object) error {
 	d.digests[first] = digest
 	next := held{o: o, when: d.now}
 	if e.thread.name == "" {
-		next.before = d.before.Take()
+		next.before = bare(d.before.Take(), o)
 	}
 	if h, waits := d.held[first]; waits {
 		h.more = append(h.more, next)

@@ -96,18 +96,14 @@ func (w *writer) native(
 		}
 	}
 	before, _ := kept.Array(transcript.BeforeName)
-	for _, raw := range before {
-		w.Line(raw)
-	}
+	up = w.linked(before, rec, up)
 	w.record(m, rec, m.Origin.Message, up, before, false)
 }
 
 // unnamed writes a record that has no id, so that no record follows it.
 func (w *writer) unnamed(m *transcript.Message, rec, kept jsonvalue.Object) {
 	before, _ := kept.Array(transcript.BeforeName)
-	for _, raw := range before {
-		w.Line(raw)
-	}
+	w.linked(before, rec, "")
 	w.Hint(rec, m, false, func(rec jsonvalue.Object) transcript.Message {
 		got := w.d.decode(withID(rec, unnamedID(rec), w.Session), nil, before)
 		if kept.True("untimed") {
