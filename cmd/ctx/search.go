@@ -8,8 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/find"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 // scopeOptions are the flags that limit where search and grep look.
@@ -145,6 +148,7 @@ func (o *searchOptions) run(a *app, text string) error {
 	if err != nil {
 		return err
 	}
+	list = eachOnce(list)
 	return cmp.Or(p.hits(newest(list, most)), a.foundOr(len(list) > 0, nothingFound))
 }
 
@@ -176,6 +180,30 @@ func searchAll(a *app, places []place, q find.SearchQuery) ([]of[find.Hit], erro
 		}
 		return at[p].Hits()
 	}, byScore)
+}
+
+// eachOnce leaves one hit of a message that several stores have, that of the store where it was
+// said, and counts the others as copies.
+func eachOnce(list []of[find.Hit]) (each []of[find.Hit]) {
+	fromAfar := func(h of[find.Hit]) bool {
+		_, shared := history.Owner(h.place.view, h.T.Session)
+		return shared
+	}
+	first := map[format.ID]int{}
+	for _, h := range list {
+		i, known := first[h.T.ID]
+		if !known || h.T.ID.IsZero() {
+			first[h.T.ID] = len(each)
+			each = append(each, h)
+			continue
+		}
+		copies := each[i].T.Copies + 1
+		if fromAfar(each[i]) && !fromAfar(h) {
+			each[i] = h
+		}
+		each[i].T.Copies = copies
+	}
+	return each
 }
 
 // byScore compares hits: by score, and those of a pattern, which have none, by time.
