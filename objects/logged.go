@@ -268,3 +268,17 @@ func (s *Store) tryLog(t *search) {
 
 // logPath is what messages name as the place of an object that the log carries.
 func (s *Store) logPath() string { return filepath.Join(s.root, "refs") }
+
+// CompressLog compresses a block of the log.
+func (s *Store) CompressLog(raw []byte) ([]byte, error) {
+	e, err := s.codec.LogEncoder()
+	if err != nil {
+		return nil, err
+	}
+	return e.EncodeAll(raw, nil), nil
+}
+
+// DecompressLog is the inverse of CompressLog; size is the number of bytes that come out.
+func (s *Store) DecompressLog(size int, frame []byte) ([]byte, error) {
+	return s.codec.Decode(size, frame)
+}

@@ -13,6 +13,12 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
+// Level is how hard a pack is compressed.
+type Level = packs.Level
+
+// The levels, see packs.Level.
+const Fast, Default, Best = packs.Fast, packs.Default, packs.Best
+
 // PackInfo describes a pack.
 type PackInfo struct {
 	ID      format.ID // the SHA-256 of the pack's bytes up to its trailer; the pack's name
@@ -68,7 +74,7 @@ func (s *Store) writePack(fill func(*packWriter) error, level Level) (PackInfo, 
 func (s *Store) writePackWhen(
 	fill func(*packWriter) error, level Level, when func(publish func() error) error,
 ) (PackInfo, error) {
-	enc, err := s.codec.encoder(level)
+	enc, err := s.codec.Encoder(level)
 	if err != nil {
 		return PackInfo{}, err
 	}

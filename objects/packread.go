@@ -124,7 +124,7 @@ func (r *packReader) unpack(s *Store, span packs.Span) (raw []byte, head packs.B
 		head.Digest = digest
 	}
 	if err == nil {
-		raw, err = s.codec.decode(head.Raw, b[packs.BlockHead:])
+		raw, err = s.codec.Decode(head.Raw, b[packs.BlockHead:])
 	}
 	return raw, head, r.p.blamePack(err)
 }

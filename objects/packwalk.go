@@ -109,7 +109,7 @@ func (s *Store) unpackBlock(
 	far func(uint32) (format.ID, error), check bool,
 ) unpackedBlock {
 	u := unpackedBlock{Block: b}
-	raw, err := s.codec.decode(b.Raw, frame)
+	raw, err := s.codec.Decode(b.Raw, frame)
 	if err == nil {
 		u.list, err = packs.Decode(raw, b.Objects, b.Digest, key, true, far)
 	}

@@ -29,8 +29,8 @@ const (
 	fastObjects  = 1024 // at the level Fast
 )
 
-// block returns how many bytes and objects a block of a level has at most.
-func (l Level) block() (bytes, objects int) {
+// blockOf returns how many bytes and objects a block of a level has at most.
+func blockOf(l Level) (bytes, objects int) {
 	switch l {
 	case Fast:
 		return blockBytes, fastObjects
@@ -56,7 +56,7 @@ const packBuffer = 1 << 20
 // blocks of their own, because they name objects of other blocks by number.
 type packWriter struct {
 	enc     *zstd.Encoder
-	dec     *codec // for who will not read the pack again, which unpacks each frame; or nil
+	dec     *packs.Codec // for who will not read the pack again, which unpacks each frame; or nil
 	key     packs.Key
 	most    int // bytes of a block
 	count   int // objects of a block
@@ -195,7 +195,7 @@ func newPackWriter(
 		out: bufio.NewWriterSize(out, packBuffer),
 		sum: sha256.New(),
 	}
-	w.most, w.count = level.block()
+	w.most, w.count = blockOf(level)
 	return w
 }
 
@@ -256,7 +256,7 @@ func (w *packWriter) end(class int) error {
 			return err
 		}
 	}
-	if len(w.jobs) == packers {
+	if len(w.jobs) == packs.Packers {
 		if err := w.writeOldest(); err != nil {
 			return err
 		}
@@ -306,7 +306,7 @@ func (w *packWriter) pack(kind byte, raw []byte, digest format.ID, objects int) 
 	}
 	if w.dec != nil {
 		var same []byte
-		if same, b.err = w.dec.decode(len(raw), frame); b.err == nil && !bytes.Equal(same, raw) {
+		if same, b.err = w.dec.Decode(len(raw), frame); b.err == nil && !bytes.Equal(same, raw) {
 			b.err = errors.New("zstd does not give back a block")
 		}
 	}

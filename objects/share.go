@@ -17,7 +17,7 @@ import (
 func (s *Store) EncodePack(
 	raws iter.Seq2[format.Raw, error], level Level,
 ) (bare []byte, id format.ID, err error) {
-	enc, err := s.codec.encoder(level)
+	enc, err := s.codec.Encoder(level)
 	if err != nil {
 		return nil, id, err
 	}

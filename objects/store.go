@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
@@ -35,7 +36,7 @@ type Store struct {
 
 	root    string // the store's directory; objects/ and absent/ are in it
 	fs      *durable.FS
-	codec   codec
+	codec   packs.Codec
 	cache   blockCache
 	filter  sourceFilter
 	locator locator
@@ -56,25 +57,17 @@ func Open(root string, fs *durable.FS) *Store {
 // Init makes the directories of an object store under root, which exists: objects/ and
 // objects/pack. Both survive a power cut once it returns. Directories that exist stay; after a
 // crash it can be run again.
-func Init(root string, fs *durable.FS) error {
+func Init(root string, fsys *durable.FS) error {
 	top := filepath.Join(root, Dir)
 	for _, dir := range []string{top, filepath.Join(top, packFolder)} {
-		if err := mkdir(fs, dir); err != nil {
+		if err := fsys.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("cannot make the object store: %w", err)
 		}
 	}
-	if err := fs.SyncDirs([]string{top, root}); err != nil {
+	if err := fsys.SyncDirs([]string{top, root}); err != nil {
 		return fmt.Errorf("cannot make the object store: %w", err)
 	}
 	return nil
-}
-
-func mkdir(fsys *durable.FS, dir string) error {
-	err := fsys.Mkdir(dir)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	return err
 }
 
 // Close closes the indexes that are open. The store may be used again: it opens them again.

@@ -119,7 +119,7 @@ var layers = map[string]string{
 		"internal/maintenance/graph internal/maintenance/replay internal/maintenance/storedir " +
 		"internal/store",
 	"internal/cli/environ": "lock internal/repo",
-	"internal/child": "sanitize",
+	"internal/child":       "sanitize",
 	"internal/summarizer": "format forest/summarize internal/child internal/durable " +
 		"internal/wording",
 	"internal/remote":          "internal/durable lock",
@@ -263,7 +263,7 @@ var libraries = map[string]string{
 	"github.com/google/renameio/v2":            "internal/durable",
 	"github.com/rogpeppe/go-internal/robustio": "internal/durable",
 	"github.com/rogpeppe/go-internal/diff":     "internal/hooks",
-	"github.com/klauspost/compress/zstd": "objects internal/agent/catalog " +
+	"github.com/klauspost/compress/zstd": "format/pack objects internal/agent/catalog " +
 		"internal/cache cmd/ctx-import-sqlite",
 	"modernc.org/sqlite":                     "cmd/ctx-import-sqlite",
 	"github.com/BurntSushi/toml":             "internal/repo internal/hooks/doctor",

@@ -1,10 +1,9 @@
-package objects
+package pack
 
 import (
 	"fmt"
 	"sync"
 
-	packs "github.com/gemini-ctx/ctx/format/pack"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -32,20 +31,21 @@ func (l Level) zstd() zstd.EncoderLevel {
 // blockWindow is how far back a block refers: all of it, but for blocks of one large object.
 const blockWindow = 2 << 20
 
-// packers is how many blocks of a pack are compressed at once.
-const packers = 2
+// Packers is how many blocks of a pack are compressed at once.
+const Packers = 2
 
-// codec is zstd, made when it is first needed: a process that reads and writes the log only
-// does not pay for it.
-type codec struct {
+// Codec packs and unpacks the frames of blocks, with zstd. Its parts are made when they are first
+// needed: a process that reads and writes the log only does not pay for them. Its methods may be
+// called from several goroutines.
+type Codec struct {
 	mu       sync.Mutex
 	decoder  *zstd.Decoder
 	encoders [Best + 1]*zstd.Encoder
 	log      *zstd.Encoder
 }
 
-// encoder returns the encoder of a level. EncodeAll of one may be called from several goroutines.
-func (c *codec) encoder(level Level) (*zstd.Encoder, error) {
+// Encoder returns the encoder of a level. EncodeAll of one may be called from several goroutines.
+func (c *Codec) Encoder(level Level) (*zstd.Encoder, error) {
 	if level < Fast || level > Best {
 		return nil, fmt.Errorf("unknown level of compression: %d", level)
 	}
@@ -54,7 +54,7 @@ func (c *codec) encoder(level Level) (*zstd.Encoder, error) {
 	if c.encoders[level] != nil {
 		return c.encoders[level], nil
 	}
-	e, err := newEncoder(level, packers)
+	e, err := newEncoder(level, Packers)
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +62,9 @@ func (c *codec) encoder(level Level) (*zstd.Encoder, error) {
 	return e, nil
 }
 
-// logEncoder returns the encoder for blocks of the log, which come one after the other: one of the
+// LogEncoder returns the encoder for blocks of the log, which come one after the other: one of the
 // best level takes 38 MB.
-func (c *codec) logEncoder() (*zstd.Encoder, error) {
+func (c *Codec) LogEncoder() (*zstd.Encoder, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.log != nil {
@@ -90,9 +90,9 @@ func newEncoder(level Level, blocks int) (*zstd.Encoder, error) {
 	return e, nil
 }
 
-// decode unpacks a block's frame. It allocates the block's raw length, which has been checked; for
+// Decode unpacks a block's frame. It allocates the block's raw length, which has been checked; for
 // a frame that has more in it, as much again and a quarter before it is refused.
-func (c *codec) decode(size int, frame []byte) ([]byte, error) {
+func (c *Codec) Decode(size int, frame []byte) ([]byte, error) {
 	d, err := c.reader()
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (c *codec) decode(size int, frame []byte) ([]byte, error) {
 	return raw, nil
 }
 
-func (c *codec) reader() (*zstd.Decoder, error) {
+func (c *Codec) reader() (*zstd.Decoder, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.decoder != nil {
@@ -115,7 +115,7 @@ func (c *codec) reader() (*zstd.Decoder, error) {
 	}
 	d, err := zstd.NewReader(nil,
 		zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderMaxMemory(packs.MaxRaw),
+		zstd.WithDecoderMaxMemory(MaxRaw),
 		zstd.WithDecodeAllCapLimit(true),
 	)
 	if err != nil {
@@ -123,18 +123,4 @@ func (c *codec) reader() (*zstd.Decoder, error) {
 	}
 	c.decoder = d
 	return d, nil
-}
-
-// CompressLog compresses a block of the log.
-func (s *Store) CompressLog(raw []byte) ([]byte, error) {
-	e, err := s.codec.logEncoder()
-	if err != nil {
-		return nil, err
-	}
-	return e.EncodeAll(raw, nil), nil
-}
-
-// DecompressLog is the inverse of CompressLog; size is the number of bytes that come out.
-func (s *Store) DecompressLog(size int, frame []byte) ([]byte, error) {
-	return s.codec.decode(size, frame)
 }
