@@ -261,7 +261,7 @@ func PartsOf(query string) (as, bare Parts) {
 				continue
 			}
 			as.parts = append(as.parts, low)
-			low, _ = withoutMarks(low, nil)
+			low, _ = withoutMarks(low, nil, false)
 			if rest := strings.TrimPrefix(low, "v"); rest != "" && unicode.IsDigit(rune(rest[0])) {
 				low = rest // of a version
 			}
@@ -276,9 +276,12 @@ func (p Parts) None() bool { return len(p.parts) == 0 }
 
 // FindStringIndex returns where a text that has all parts has the first one; nil for no such text.
 func (p Parts) FindStringIndex(text string) []int {
+	if !p.standIn(text) {
+		return nil
+	}
 	low, places := lowWithPlaces(text)
 	if p.bare {
-		low, places = withoutMarks(low, places)
+		low, places = withoutMarks(low, places, true)
 	}
 	var found []int
 	for _, part := range p.parts {
@@ -298,35 +301,79 @@ func (p Parts) FindStringIndex(text string) []int {
 	return found
 }
 
-// lowWithPlaces is foldWithPlaces in lower case, as far as that is as long.
+// standIn reports whether a text has all parts. It is for most texts, which have not, and does not
+// look for places.
+func (p Parts) standIn(text string) bool {
+	low := lowFold(text)
+	if p.bare {
+		low, _ = withoutMarks(low, nil, false)
+	}
+	return !slices.ContainsFunc(p.parts,
+		func(part string) bool { return !strings.Contains(low, part) })
+}
+
+// lowFold is Fold in lower case, as far as that is as long.
+func lowFold(text string) string {
+	if isASCIIText(text) {
+		return strings.ToLower(text)
+	}
+	return lowLetters(Fold(text))
+}
+
+// lowWithPlaces is lowFold with the places of foldWithPlaces.
 func lowWithPlaces(text string) (low string, places []int) {
 	folded, places := foldWithPlaces(text)
+	return lowLetters(folded), places
+}
+
+// lowLetters lowers letters whose small ones are as long.
+func lowLetters(folded string) string {
 	b := []byte(folded)
 	for i, r := range folded {
 		if l := unicode.ToLower(r); l != r && utf8.RuneLen(l) == utf8.RuneLen(r) {
 			utf8.EncodeRune(b[i:], l)
 		}
 	}
-	return string(b), places
+	return string(b)
+}
+
+// isWordMark reports whether a mark may stand within a word.
+func isWordMark(r rune) bool {
+	switch r {
+	case '-', '_', '.', '/', '\'', '’':
+		return true
+	}
+	return false
 }
 
 // withoutMarks leaves out the marks that stand between letters, or a letter and a digit. places are
-// those of the bytes of the text and of its end; nil if they are in their places.
-func withoutMarks(low string, places []int) (bare string, at []int) {
+// those of the bytes of the text and of its end; nil if they are in their places. Where nobody asks
+// for at, the places of what is left, it is nil.
+func withoutMarks(low string, places []int, asked bool) (bare string, at []int) {
 	var b strings.Builder
-	before := rune(0)
-	for i := 0; i < len(low); {
-		r, size := utf8.DecodeRuneInString(low[i:])
-		next, _ := utf8.DecodeRuneInString(low[i+size:])
-		within := inWord(before) && inWord(next) &&
-			!(unicode.IsDigit(before) && unicode.IsDigit(next))
-		for k := range size {
-			if !within || !strings.ContainsRune("-_./'’", r) {
-				b.WriteByte(low[i+k])
-				at = append(at, i+k)
-			}
+	b.Grow(len(low))
+	from := 0 // of what was not taken yet
+	take := func(to int) {
+		b.WriteString(low[from:to])
+		for k := from; asked && k < to; k++ {
+			at = append(at, k)
 		}
-		i, before = i+size, r
+	}
+	for i, r := range low {
+		if !isWordMark(r) {
+			continue
+		}
+		end := i + utf8.RuneLen(r)
+		before, _ := utf8.DecodeLastRuneInString(low[:i])
+		next, _ := utf8.DecodeRuneInString(low[end:])
+		if inWord(before) && inWord(next) && !(unicode.IsDigit(before) && unicode.IsDigit(next)) {
+			take(i)
+			from = end
+		}
+	}
+	take(len(low))
+	if !asked {
+		return b.String(), nil
 	}
 	at = append(at, len(low))
 	for i := range at {

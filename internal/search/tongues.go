@@ -3,6 +3,7 @@ package search
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -106,9 +107,9 @@ func (f Forms) FindStringIndex(text string) []int {
 		return nil
 	}
 	words := wordsIn(text)
-	for i := range tongues {
-		if t := &tongues[i]; t.isOf(text, words) {
-			if at := f.within(t, words); at != nil {
+	for i, is := range languagesOf(text, words) {
+		if is {
+			if at := f.within(&tongues[i], words); at != nil {
 				return at
 			}
 		}
@@ -118,21 +119,40 @@ func (f Forms) FindStringIndex(text string) []int {
 
 // mayStandIn reports whether a text has the first letters of each longer word.
 func (f Forms) mayStandIn(text string) bool {
-	low, _ := lowWithPlaces(text)
+	low := lowFold(text)
 	return !slices.ContainsFunc(f.begins,
 		func(begin string) bool { return !strings.Contains(low, begin) })
 }
 
-// isOf reports whether a text is in a language.
-func (t *tongue) isOf(text string, words []formWord) bool {
-	found := map[string]bool{}
-	for _, w := range words {
-		if strings.Contains(t.words, " "+w.low+" ") {
-			found[w.low] = true
+// smallWords has the tongues of each of their words, by index.
+var smallWords = sync.OnceValue(func() map[string][]int {
+	of := map[string][]int{}
+	for i := range tongues {
+		for _, word := range strings.Fields(tongues[i].words) {
+			of[word] = append(of[word], i)
 		}
 	}
-	return len(found) >= min(leastTongue, 1+len(words)/shortTongue) ||
-		t.letters != "" && strings.ContainsAny(text, t.letters)
+	return of
+})
+
+// languagesOf reports for each tongue whether a text is in it.
+func languagesOf(text string, words []formWord) (is [len(tongues)]bool) {
+	of, met, found := smallWords(), map[string]bool{}, [len(tongues)]int{}
+	marked := !isASCIIText(text)
+	for _, w := range words {
+		if list := of[w.low]; list != nil && !met[w.low] {
+			met[w.low] = true
+			for _, i := range list {
+				found[i]++
+			}
+		}
+	}
+	for i := range tongues {
+		t := &tongues[i]
+		is[i] = found[i] >= min(leastTongue, 1+len(words)/shortTongue) ||
+			marked && t.letters != "" && strings.ContainsAny(text, t.letters)
+	}
+	return is
 }
 
 // within returns where the form of the first word is; nil if a word has no form there.
@@ -143,7 +163,12 @@ func (f Forms) within(t *tongue, words []formWord) []int {
 			continue // a small word of the language
 		}
 		stem := t.stemOf(asked)
-		i := slices.IndexFunc(words, func(w formWord) bool { return t.stemOf(w.low) == stem })
+		begin := stem[:min(1, len(stem))]
+		i := slices.IndexFunc(words, func(w formWord) bool {
+			// A stem begins as its words do; a letter with a mark was folded.
+			return (w.low[0] >= utf8.RuneSelf || strings.HasPrefix(w.low, begin)) &&
+				t.stemOf(w.low) == stem
+		})
 		if i < 0 {
 			return nil
 		}
