@@ -3,7 +3,6 @@ package search
 import (
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -124,25 +123,25 @@ func (f Forms) mayStandIn(text string) bool {
 		func(begin string) bool { return !strings.Contains(low, begin) })
 }
 
-// smallWords has the tongues of each of their words, by index.
-var smallWords = sync.OnceValue(func() map[string][]int {
-	of := map[string][]int{}
+// smallWords has the tongues of each of their words: a byte each, the index.
+var smallWords = madeOnce[string]{make: func() map[string]string {
+	of := map[string]string{}
 	for i := range tongues {
 		for _, word := range strings.Fields(tongues[i].words) {
-			of[word] = append(of[word], i)
+			of[word] += string([]byte{byte(i)})
 		}
 	}
 	return of
-})
+}}
 
 // languagesOf reports for each tongue whether a text is in it.
 func languagesOf(text string, words []formWord) (is [len(tongues)]bool) {
-	of, met, found := smallWords(), map[string]bool{}, [len(tongues)]int{}
+	of, met, found := smallWords.get(), map[string]bool{}, [len(tongues)]int{}
 	marked := !isASCIIText(text)
 	for _, w := range words {
-		if list := of[w.low]; list != nil && !met[w.low] {
+		if list := of[w.low]; list != "" && !met[w.low] {
 			met[w.low] = true
-			for _, i := range list {
+			for _, i := range []byte(list) {
 				found[i]++
 			}
 		}
