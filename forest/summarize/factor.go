@@ -152,13 +152,8 @@ func codeKind(v *valued, lower string, size int64) int64 {
 
 // isCommand reports whether a line shows a command or a call.
 func isCommand(lower string) bool {
-	for _, w := range [...]string{"$ ", "> ", "[call ", "run_shell_command ", "read_file ",
-		"replace ", "write_file ", "list_directory ", "search_file_content ", "glob "} {
-		if strings.HasPrefix(lower, w) {
-			return true
-		}
-	}
-	return false
+	return hasLead(lower, []string{"$ ", "> ", "[call ", "run_shell_command ", "read_file ",
+		"replace ", "write_file ", "list_directory ", "search_file_content ", "glob "})
 }
 
 // numbers counts the words that contain a digit.
@@ -177,12 +172,7 @@ func numbers(s string) int {
 
 // changes reports whether a text has a word that announces something new.
 func changes(lower string) bool {
-	for _, w := range [...]string{" now", "changed", "moved", " new ", "raise", "lower", "since "} {
-		if strings.Contains(lower, w) {
-			return true
-		}
-	}
-	return false
+	return hasAny(lower, []string{" now", "changed", "moved", " new ", "raise", "lower", "since "})
 }
 
 // isSetting reports whether a line consists of a name and its value.
@@ -276,25 +266,15 @@ func shape(s string) string {
 // tellsFailure reports whether a line has a word with which compilers, shells and test runners
 // report a problem.
 func tellsFailure(lower string) bool {
-	for _, w := range [...]string{"error", "fail", "panic", "fatal", "exception", "exit code",
+	return hasAny(lower, []string{"error", "fail", "panic", "fatal", "exception", "exit code",
 		"exit status", "denied",
-		"not found", "no such", "cannot", "undefined", "timed out", "refused"} {
-		if strings.Contains(lower, w) {
-			return true
-		}
-	}
-	return false
+		"not found", "no such", "cannot", "undefined", "timed out", "refused"})
 }
 
 // tellsSuccess reports whether a line begins with a word with which such programs report success.
 func tellsSuccess(lower string) bool {
-	for _, w := range [...]string{"ok ", "pass", "success", "done", "exit code: 0",
-		"exit status 0", "✓"} {
-		if strings.HasPrefix(lower, w) {
-			return true
-		}
-	}
-	return false
+	return hasLead(lower, []string{"ok ", "pass", "success", "done", "exit code: 0",
+		"exit status 0", "✓"})
 }
 
 // isNod reports whether a word belongs to thanks, greetings or acknowledgements and is no stop
@@ -302,11 +282,9 @@ func tellsSuccess(lower string) bool {
 func isNod(w string) bool {
 	switch w {
 	case "great", "cool", "nice", "perfect", "awesome", "good", "fine", "sounds", "sure", "right",
-		"alright", "exactly", "agreed",
-		"agree", "lgtm", "done", "welcome", "cheers", "morning", "evening", "night", "bye", "lol",
-		"haha", "hehe", "wow", "sorry",
-		"worries", "problem", "works", "makes", "sense", "understood", "absolutely", "definitely",
-		"course", "hm", "ah",
+		"alright", "exactly", "agreed", "agree", "lgtm", "done", "welcome", "cheers", "morning",
+		"evening", "night", "bye", "lol", "haha", "hehe", "wow", "sorry", "worries", "problem",
+		"works", "makes", "sense", "understood", "absolutely", "definitely", "course", "hm", "ah",
 		"interesting", "true", "correct", "yup", "happy", "help", "glad", "hear", "luck",
 		"everyone", "guys":
 		return true
@@ -316,4 +294,14 @@ func isNod(w string) bool {
 
 func hasTelling(shares []share) bool {
 	return slices.ContainsFunc(shares, func(s share) bool { return s.telling })
+}
+
+// hasLead reports whether a text begins with one of leads.
+func hasLead(s string, leads []string) bool {
+	return slices.ContainsFunc(leads, func(l string) bool { return strings.HasPrefix(s, l) })
+}
+
+// hasAny reports whether one of words stands in a text.
+func hasAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }

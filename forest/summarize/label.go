@@ -230,10 +230,9 @@ func plainGoal(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " ")
-	s = withoutLead(
-		withoutNumber(
-			strings.TrimLeftFunc(s,
-				func(r rune) bool { return !readable(r) && !strings.ContainsRune("/`.[@$", r) })))
+	s = withoutLead(withoutNumber(
+		strings.TrimLeftFunc(s,
+			func(r rune) bool { return !readable(r) && !strings.ContainsRune("/`.[@$", r) })))
 	if !strings.ContainsFunc(s, readable) {
 		return ""
 	}

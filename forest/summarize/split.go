@@ -112,8 +112,8 @@ func leansBack(s string) bool {
 	word, _, _ = strings.Cut(strings.ToLower(strings.TrimRight(word, ",")), "'")
 	switch word {
 	case "and", "but", "or", "nor", "so", "because", "then", "otherwise", "it", "its", "they",
-		"them", "their",
-		"he", "she", "his", "her", "this", "these", "those", "that", "both", "neither", "which":
+		"them", "their", "he", "she", "his", "her", "this", "these", "those", "that", "both",
+		"neither", "which":
 		return true
 	}
 	return false
@@ -243,9 +243,8 @@ func withoutLead(s string) string {
 func isLead(w string) bool {
 	switch w {
 	case "ok", "okay", "well", "so", "yeah", "yep", "yes", "hmm", "hm", "um", "uh", "oh", "ah",
-		"hi", "hey", "hello", "thanks",
-		"also", "anyway", "basically", "alright", "great", "cool", "and", "lol", "haha",
-		"btw", "sure":
+		"hi", "hey", "hello", "thanks", "also", "anyway", "basically", "alright", "great", "cool",
+		"and", "lol", "haha", "btw", "sure":
 		return true
 	}
 	return false

@@ -68,9 +68,8 @@ func (r *ranking) extract(src []Source, maxTokens int) []Sentence {
 		}
 		r.take(b.index)
 		from := src[v.src]
-		out = append(out,
-			Sentence{Entry: from.Entry, Seq: from.Seq, Role: from.Role, Pos: v.pos,
-				Weight: b.density, Text: v.text})
+		out = append(out, Sentence{Entry: from.Entry, Seq: from.Seq, Role: from.Role, Pos: v.pos,
+			Weight: b.density, Text: v.text})
 	}
 	slices.SortStableFunc(out, func(a, b Sentence) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Seq, b.Seq),

@@ -1,6 +1,9 @@
 package summarize
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // urgent is added to the weight of sentences that come before all others: the user's corrections
 // and last requests in a conversation with a model. It exceeds every value that terms can give.
@@ -95,9 +98,8 @@ func Corrects(lower string) bool {
 		if first = i == 0 || endsSentence(raw); first && negates(word) {
 			return true
 		}
-		if !asks &&
-			(insists(word) || i > 0 && sets(raw, before, word) ||
-				word == "but" && 0 < i && i < nodWords) {
+		if !asks && (insists(word) || i > 0 && sets(raw, before, word) ||
+			word == "but" && 0 < i && i < nodWords) {
 			return true
 		}
 		raw, before = w, word
@@ -118,11 +120,7 @@ func bare(word string) string {
 }
 
 func isMark(c byte) bool {
-	switch c {
-	case '.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '-':
-		return true
-	}
-	return false
+	return strings.IndexByte(".,;:!?\"'()-", c) >= 0
 }
 
 func endsSentence(word string) bool {
@@ -133,21 +131,14 @@ func endsSentence(word string) bool {
 // negates reports whether a sentence that begins with a word denies or forbids something. So does
 // one that begins with "do not".
 func negates(word string) bool {
-	switch word {
-	case "no", "nope", "not", "never", "don't", "dont", "stop", "leave", "wait",
-		"wrong", "actually":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"no", "nope", "not", "never", "don't", "dont", "stop", "leave",
+		"wait", "wrong", "actually"}, word)
 }
 
 // insists reports whether a word denies something or allows no exception.
 func insists(word string) bool {
-	switch word {
-	case "instead", "wrong", "never", "don't", "dont", "always", "every", "must", "only":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"instead", "wrong", "never", "don't", "dont", "always", "every",
+		"must", "only"}, word)
 }
 
 // sets reports whether a word contrasts two things, given the word before it. raw is the word
@@ -168,12 +159,7 @@ func sets(raw, before, word string) bool {
 
 // hedged reports whether a text has words of a guess.
 func hedged(lower string) bool {
-	for _, w := range [...]string{"my guess", "my first thought", "my first suspicion", "i suspect",
+	return hasAny(lower, []string{"my guess", "my first thought", "my first suspicion", "i suspect",
 		"i think", "i guess", "i thought", "i assume", "assumption", "probably", "maybe", "perhaps",
-		"might be", "could be", "may be", "looks like", "seems to"} {
-		if strings.Contains(lower, w) {
-			return true
-		}
-	}
-	return false
+		"might be", "could be", "may be", "looks like", "seems to"})
 }

@@ -152,10 +152,9 @@ func looks(
 		list = append(list, s)
 		afterNumber = t.Kind == terms.Number
 	})
-	slices.SortFunc(list,
-		func(a, b share) int {
-			return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(b.value, a.value))
-		})
+	slices.SortFunc(list, func(a, b share) int {
+		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(b.value, a.value))
+	})
 	list = slices.CompactFunc(list, func(a, b share) bool { return a.term == b.term })
 	return list, nods && len(list) <= maxNods
 }
@@ -190,24 +189,16 @@ func look(text string, t terms.Token, afterNumber bool) int64 {
 }
 
 func hasDigit(s string) bool {
-	for i := range len(s) {
-		if s[i] >= '0' && s[i] <= '9' {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsAny(s, "0123456789")
 }
 
 func isUnit(w string) bool {
 	switch w {
 	case "ms", "us", "ns", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes",
-		"hour", "hours", "day", "days",
-		"week", "weeks", "month", "months", "year", "years", "byte", "bytes", "kb", "mb", "gb",
-		"tb", "kib", "mib", "gib",
-		"percent", "hz", "khz", "mhz", "ghz", "px", "pt", "mm", "cm", "km", "kg", "usd", "eur",
-		"dollars", "euros", "times",
-		"requests", "connections", "retries", "workers", "threads", "rows", "lines",
-		"users", "people":
+		"hour", "hours", "day", "days", "week", "weeks", "month", "months", "year", "years", "byte",
+		"bytes", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "percent", "hz", "khz", "mhz", "ghz",
+		"px", "pt", "mm", "cm", "km", "kg", "usd", "eur", "dollars", "euros", "times", "requests",
+		"connections", "retries", "workers", "threads", "rows", "lines", "users", "people":
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,9 +128,9 @@ func (d *Digester) other(kind deed, c *Call, a args) {
 	text := ""
 	switch kind {
 	case delegate:
-		text = delegated + firstOf(a.text([]string{"description"}), what)
+		text = delegated + cmp.Or(a.text([]string{"description"}), what)
 	case fetchPage:
-		text = "fetched " + firstOf(a.text(urlNames), a.text([]string{"prompt"}))
+		text = "fetched " + cmp.Or(a.text(urlNames), a.text([]string{"prompt"}))
 	case searchWeb:
 		text = "searched the web: " + a.text(patternNames)
 	case remember:
@@ -271,13 +272,6 @@ func serverTool(name string) (server, tool string) {
 		return server, tool
 	}
 	return "", name
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func number(n int) string { return strconv.Itoa(n) }

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -26,12 +27,8 @@ func changedNames(old, now string) []string {
 
 // defines reports whether a word begins a definition in some common programming language.
 func defines(word string) bool {
-	switch word {
-	case "func", "type", "class", "def", "interface", "struct", "enum", "fn", "trait", "impl",
-		"function", "module":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"func", "type", "class", "def", "interface", "struct", "enum",
+		"fn", "trait", "impl", "function", "module"}, word)
 }
 
 // definitions returns the distinct names that source code defines, in order.
@@ -59,12 +56,8 @@ func definitions(code string) []string {
 
 // modifies reports whether a word may stand before one that begins a definition.
 func modifies(word string) bool {
-	switch word {
-	case "export", "default", "async", "pub", "public", "private", "protected", "static",
-		"abstract", "final", "declare":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"export", "default", "async", "pub", "public", "private",
+		"protected", "static", "abstract", "final", "declare"}, word)
 }
 
 func identifierAt(s string) string {

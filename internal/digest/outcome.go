@@ -135,18 +135,11 @@ func leadingNumber(s string) (n int, ok bool) {
 
 // isHead reports whether a line is one that agents print around the output of a command.
 func isHead(line string) bool {
-	for _, h := range [...]string{"Exit code", "Exit Code:", "Command:", "Chunk ID:", "Wall time:",
-		"Command executed ", "Command failed ",
-		"Process exited",
-		"Process running", "Output:", "Original token count:", "Directory:", "Stdout:", "Stderr:",
-		"Error: (none)",
+	return prose.HasLead(line, []string{"Exit code", "Exit Code:", "Command:", "Chunk ID:",
+		"Wall time:", "Command executed ", "Command failed ", "Process exited", "Process running",
+		"Output:", "Original token count:", "Directory:", "Stdout:", "Stderr:", "Error: (none)",
 		"Signal:", "Background PIDs:", "Process Group PGID:", "<tool_use_error>Exit",
-		"(Bash completed with no output)", "Shell cwd was reset to ", "Launching skill: "} {
-		if strings.HasPrefix(line, h) {
-			return true
-		}
-	}
-	return false
+		"(Bash completed with no output)", "Shell cwd was reset to ", "Launching skill: "})
 }
 
 // Printed returns what a command printed, without the lines that agents put around it.

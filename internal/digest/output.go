@@ -60,16 +60,10 @@ func IsError(line string) bool {
 		return false
 	}
 	lower := strings.ToLower(line)
-	for _, w := range [...]string{"error:", "error ", "panic:", "fatal:", "exception", "undefined",
-		"cannot ", "can't ",
-		"not found", "no such file", "denied", "expected ", "failed", "--- fail", "refused",
-		"timed out", "conflict",
-		"invalid ", "unexpected ", "unknown ", "does not exist", "is not "} {
-		if strings.Contains(lower, w) {
-			return true
-		}
-	}
-	return false
+	return prose.HasAny(lower, []string{"error:", "error ", "panic:", "fatal:", "exception",
+		"undefined", "cannot ", "can't ", "not found", "no such file", "denied", "expected ",
+		"failed", "--- fail", "refused", "timed out", "conflict", "invalid ", "unexpected ",
+		"unknown ", "does not exist", "is not "})
 }
 
 // isPackage reports whether a line only names the package that does not build, as Go does.
@@ -77,7 +71,8 @@ func isPackage(line string) bool { return strings.HasPrefix(line, "# ") }
 
 // slips are words with which a client refuses a call that the model then makes again, better.
 var slips = [...]string{"File does not exist", "File has not been read yet",
-	"File has been modified since read", "String to replace not found", "Found 2 matches of the string"}
+	"File has been modified since read", "String to replace not found",
+	"Found 2 matches of the string"}
 
 // IsSlip reports whether a failure is one of a call that a client refused for how it was made.
 func IsSlip(text string) bool { return prose.HasLead(text, slips[:]) }

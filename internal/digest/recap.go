@@ -16,12 +16,7 @@ var recapLeads = [...]string{
 
 // IsRecap reports whether a text is a summary that a client wrote in place of older history.
 func IsRecap(text string) bool {
-	for _, lead := range recapLeads {
-		if strings.HasPrefix(text, lead) {
-			return true
-		}
-	}
-	return false
+	return prose.HasLead(text, recapLeads[:])
 }
 
 // recapFrames begin the sentences that clients put around such a summary. They tell a model how to
@@ -39,12 +34,8 @@ var recapFrames = [...]string{
 // isFrame reports whether a line of a recap tells nothing about the work: the client's own
 // sentence, or a heading without a name.
 func isFrame(line string) bool {
-	for _, frame := range recapFrames {
-		if strings.HasPrefix(line, frame) {
-			return true
-		}
-	}
-	return IsRecap(line) || strings.HasSuffix(line, ":") && !prose.HasName(prose.WithoutMark(line))
+	return prose.HasLead(line, recapFrames[:]) ||
+		IsRecap(line) || strings.HasSuffix(line, ":") && !prose.HasName(prose.WithoutMark(line))
 }
 
 // recap adds the sentences of a summary that a client wrote.

@@ -131,8 +131,7 @@ func issueName(output string) string {
 			return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z')
 		})
 		team, number, dashed := strings.Cut(rest[:max(end, 0)], "-")
-		if ok && dashed && team != "" &&
-			number != "" && len(rest[:end]) < 20 {
+		if ok && dashed && team != "" && number != "" && len(rest[:end]) < 20 {
 			return rest[:end]
 		}
 	}

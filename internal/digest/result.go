@@ -286,9 +286,8 @@ func (d *Digester) chosen(questions []int, o outcome) {
 			break
 		}
 		question := before[strings.LastIndexByte(before, '"')+1:]
-		d.add(
-			Fact{Kind: Decision,
-				Text: prose.Short(question, maxTitle) + " → " + prose.Short(answer, maxTitle)})
+		d.add(Fact{Kind: Decision,
+			Text: prose.Short(question, maxTitle) + " → " + prose.Short(answer, maxTitle)})
 		rest = next
 		n++
 	}

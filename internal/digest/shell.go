@@ -174,29 +174,18 @@ func commandKey(c script.Command) string {
 
 // wraps reports whether a program runs the command in its arguments.
 func wraps(program string) bool {
-	switch program {
-	case "sudo", "time", "nice", "timeout", "env", "command":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"sudo", "time", "nice", "timeout", "env", "command"}, program)
 }
 
 // reads reports whether a program prints files.
 func reads(program string) bool {
-	switch program {
-	case "cat", "sed", "head", "tail", "nl", "bat", "less":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"cat", "sed", "head", "tail", "nl", "bat", "less"}, program)
 }
 
 // searches reports whether a program prints names of files, or matching lines.
 func searches(program string) bool {
-	switch program {
-	case "rg", "grep", "egrep", "fgrep", "ag", "find", "fd", "ls", "tree":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"rg", "grep", "egrep", "fgrep", "ag", "find", "fd", "ls",
+		"tree"}, program)
 }
 
 // filesRead returns the files that a script prints, or nil if it does anything else.

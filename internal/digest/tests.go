@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -131,15 +132,13 @@ func isOfSummary(word string) bool {
 	if word == "" || word[0] >= '0' && word[0] <= '9' {
 		return true
 	}
-	switch word {
-	case "test", "tests", "files", "suites", "result", "results", "summary", "specs", "spec",
-		"examples", "assertions", "ok", "fail", "failed", "failing", "failures", "passed",
-		"passing", "pass", "skipped", "pending", "todo", "total", "ignored", "measured",
-		"filtered", "flaky", "errors", "error", "warnings", "deselected", "xfailed", "xpassed",
-		"completed", "run", "ran", "and", "in", "of", "out", "failures!", "failed!", "passed!":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"test", "tests", "files", "suites", "result", "results",
+		"summary", "specs", "spec", "examples", "assertions", "ok", "fail", "failed", "failing",
+		"failures", "passed", "passing", "pass", "skipped", "pending", "todo", "total", "ignored",
+		"measured", "filtered", "flaky", "errors", "error", "warnings", "deselected", "xfailed",
+		"xpassed", "completed", "run", "ran", "and", "in", "of", "out", "failures!", "failed!",
+		"passed!"},
+		word)
 }
 
 // endsCount reports whether a count ends after the first of words: "30 failed files" counts files.

@@ -118,9 +118,8 @@ var (
 	patchNames   = []string{"input", "patch", "patchText", "diff"}
 	urlNames     = []string{"url", "uri", "link"}
 	planNames    = []string{"todos", "plan", "items", "checklist", "content"}
-	titleNames   = []string{"title", "subject", "name", "description", "summary",
-		"message", "prompt",
-		"skill", "id"}
+	titleNames   = []string{"title", "subject", "name", "description", "summary", "message",
+		"prompt", "skill", "id"}
 )
 
 // deedByShape guesses the deed of an unknown tool from its arguments.

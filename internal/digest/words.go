@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -341,13 +342,8 @@ func givesReason(line string) bool {
 }
 
 // isDocument reports whether a file is written for people.
-func isDocument(path string) bool {
-	for _, end := range [...]string{".md", ".markdown", ".txt", ".rst", ".adoc"} {
-		if strings.HasSuffix(path, end) {
-			return true
-		}
-	}
-	return false
+func isDocument(file string) bool {
+	return slices.Contains([]string{".md", ".markdown", ".txt", ".rst", ".adoc"}, path.Ext(file))
 }
 
 // comment returns the words of a comment line, and "" for any other line.

@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -33,12 +34,12 @@ func kindOf(s string, mode Kind) Kind {
 
 // hasAny reports whether a text begins with one of some beginnings.
 func hasAny(s string, begins ...string) bool {
-	for _, b := range begins {
-		if strings.HasPrefix(s, b) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(s, b) })
+}
+
+// holdsAny reports whether one of words stands in a text.
+func holdsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }

@@ -364,25 +364,15 @@ func (f *finder) expectation(start, end int, head string) string {
 // expects reports whether a line says what should have been.
 func expects(s string) bool {
 	lower := strings.ToLower(s)
-	for _, word := range [...]string{"should", "want", "expect", "must", " got ", "mismatch",
-		"not equal"} {
-		if strings.Contains(lower, word) {
-			return true
-		}
-	}
-	return false
+	return holdsAny(lower, []string{"should", "want", "expect", "must", " got ", "mismatch",
+		"not equal"})
 }
 
 // isError reports whether a line is an error, and does not only speak of one.
 func isError(s string) bool {
 	lower := strings.ToLower(s)
-	for _, word := range [...]string{"error: ", "fatal: ", "panic: ", "level=error", `"level":"error`,
-		"exception: ", "--- fail", " error "} {
-		if strings.Contains(lower, word) {
-			return true
-		}
-	}
-	return false
+	return holdsAny(lower, []string{"error: ", "fatal: ", "panic: ", "level=error",
+		`"level":"error`, "exception: ", "--- fail", " error "})
 }
 
 // cut returns a line of at most about maxTelling bytes: its beginning, and of a chain of errors the
@@ -405,11 +395,6 @@ func cut(s string) string {
 // namesError reports whether a line says that something failed.
 func namesError(s string) bool {
 	lower := strings.ToLower(s)
-	for _, word := range [...]string{"error", "fatal", "panic", "exception", "fail", "refused",
-		"✗", "✘", "❌"} {
-		if strings.Contains(lower, word) {
-			return true
-		}
-	}
-	return false
+	return holdsAny(lower, []string{"error", "fatal", "panic", "exception", "fail", "refused",
+		"✗", "✘", "❌"})
 }

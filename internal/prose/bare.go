@@ -21,8 +21,7 @@ func IsBare(line string) bool {
 	case text == "", strings.ContainsAny(text[len(text)-1:], ":?{(,;|"),
 		strings.Contains(text, " | "):
 		return true
-	case looksLikeCode(text), Announces(text),
-		strings.HasPrefix(text, PlanFrame):
+	case looksLikeCode(text), Announces(text), strings.HasPrefix(text, PlanFrame):
 		return true
 	}
 	c := contentOf(text)

@@ -100,8 +100,7 @@ func Lifts(line string) bool {
 		HasAny(lower, tongueLifts[:]) || now && HasAny(lower, []string{" may be ", " can be ",
 		" is allowed", " are allowed", " is fine", " are fine"}) ||
 		HasAny(lower, []string{" may now ", " can now ", " no longer need", " don't need to ",
-			" do not need to ",
-			" no longer applies", " forget what i said", " is lifted"}))
+			" do not need to ", " no longer applies", " forget what i said", " is lifted"}))
 }
 
 // isDirective reports whether a clause is an order for good. "keep going" is none.

@@ -15,13 +15,12 @@ var (
 		"麻烦", "그리고 "}
 	// tongueLeads begin an order for good.
 	tongueLeads = [...]string{"nie ", "niemals ", "immer ", "ab jetzt", "ab sofort",
-		"auf keinen fall ", "nooit ", "altijd ", "vanaf nu", "aldrig ", "alltid ", "altid ",
-		"ne ", "n'", "jamais ", "toujours ", "désormais ", "à partir de maintenant", "nunca ",
-		"jamás ", "siempre ", "a partir de ahora", "de ahora en adelante", "sempre ",
-		"a partir de agora", "d'ora in poi", "nigdy nie ", "zawsze ", "od teraz", "asla ",
-		"никогда не ", "всегда ", "впредь ", "с этого момента", "bundan sonra ",
-		"永远", "永遠", "千万", "千萬", "务必",
-		"務必", "必须", "必須", "禁止", "始终", "一律", "总是", "總是", "不要", "别", "別", "勿"}
+		"auf keinen fall ", "nooit ", "altijd ", "vanaf nu", "aldrig ", "alltid ", "altid ", "ne ",
+		"n'", "jamais ", "toujours ", "désormais ", "à partir de maintenant", "nunca ", "jamás ",
+		"siempre ", "a partir de ahora", "de ahora en adelante", "sempre ", "a partir de agora",
+		"d'ora in poi", "nigdy nie ", "zawsze ", "od teraz", "asla ", "никогда не ", "всегда ",
+		"впредь ", "с этого момента", "bundan sonra ", "永远", "永遠", "千万", "千萬", "务必", "務必", "必须",
+		"必須", "禁止", "始终", "一律", "总是", "總是", "不要", "别", "別", "勿"}
 	// tongueNever are such leads that begin no order.
 	tongueNever = [...]string{"immer wenn ", "immer noch ", "nie wieder gesehen", "toujours le même",
 		"toujours la même", "siempre que ", "sempre que ", "всегда был", "别的", "別的", "别人",
@@ -54,14 +53,13 @@ var (
 
 // tongueLifts are in what takes back an order for good, or allows what one forbids.
 var tongueLifts = [...]string{"du darfst ", "du kannst ", "ihr dürft ", "sie dürfen ",
-	"nicht mehr nötig", "musst nicht mehr", "vergiss die regel", "vergiss, was ich",
-	"tu peux ", "vous pouvez ", "plus besoin de ", "oublie la règle", "oublie ce que j",
-	"ya puedes ", "puedes ", "ya no hace falta", "olvida la regla", "olvida lo que",
-	"puoi ", "non serve più", "dimentica ", "agora pode", "pode agora", "não precisa mais",
-	"esquece ", "esqueça ", "je mag ", "hoeft niet meer", "możesz ", "nie musisz już",
-	"теперь можно", "можешь ", "можно снова", "больше не нужно", "забудь ", "现在可以", "現在可以",
-	"可以了", "不用再", "不必再", "忘掉", "てもいい", "ても大丈夫", "てもよい", "なくていい", "해도 돼", "해도 됩니다",
-	"해도 괜찮", "안 해도"}
+	"nicht mehr nötig", "musst nicht mehr", "vergiss die regel", "vergiss, was ich", "tu peux ",
+	"vous pouvez ", "plus besoin de ", "oublie la règle", "oublie ce que j", "ya puedes ",
+	"puedes ", "ya no hace falta", "olvida la regla", "olvida lo que", "puoi ", "non serve più",
+	"dimentica ", "agora pode", "pode agora", "não precisa mais", "esquece ", "esqueça ", "je mag ",
+	"hoeft niet meer", "możesz ", "nie musisz już", "теперь можно", "можешь ", "можно снова",
+	"больше не нужно", "забудь ", "现在可以", "現在可以", "可以了", "不用再", "不必再", "忘掉", "てもいい", "ても大丈夫",
+	"てもよい", "なくていい", "해도 돼", "해도 됩니다", "해도 괜찮", "안 해도"}
 
 // isRuleElsewhere reports whether a sentence in lower case is an order for good in another language
 // than English.

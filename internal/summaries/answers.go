@@ -30,10 +30,9 @@ type SealedAnswer struct {
 // number of tokens of the inputs. The error for an answer that is refused is a *wording.Fault.
 func CleanAnswer(told summarize.Response, tokens, source int) (summarize.Response, error) {
 	if len(told.Text) > history.MaxMessage {
-		return told,
-			&wording.Fault{Kind: wording.Longer,
-				Why: fmt.Sprintf("the answer has %d bytes, %d is the most", len(told.Text),
-					history.MaxMessage)}
+		return told, &wording.Fault{Kind: wording.Longer,
+			Why: fmt.Sprintf("the answer has %d bytes, %d is the most", len(told.Text),
+				history.MaxMessage)}
 	}
 	text, fault := wording.Summary(told.Text, tokens, source)
 	if fault == nil {
@@ -206,10 +205,9 @@ func (s *Reader) fits(
 	answered := len(there) == 1 && there[0].Count == uint64(len(a.Members))
 	switch {
 	case a.Replaces:
-		if slices.ContainsFunc(c.Covers,
-			func(v format.Cover) bool {
-				return !v.Interim && v.Offset < a.End() && v.Offset+v.Count > a.End()
-			}) {
+		if slices.ContainsFunc(c.Covers, func(v format.Cover) bool {
+			return !v.Interim && v.Offset < a.End() && v.Offset+v.Count > a.End()
+		}) {
 			return lostOther, false, nil
 		}
 	case answered:

@@ -67,9 +67,8 @@ func (t *Tx) evictOne(
 	if err != nil {
 		return stone, err
 	}
-	return stone,
-		t.store.DecideIn(name,
-			format.Decision{Kind: format.DecideEvict, Cluster: c.Number, ID: stone})
+	return stone, t.store.DecideIn(name,
+		format.Decision{Kind: format.DecideEvict, Cluster: c.Number, ID: stone})
 }
 
 // Evicted is what Evict reports.

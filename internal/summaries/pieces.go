@@ -122,9 +122,8 @@ func (s *Reader) readings(said []memberText, covers []format.Cover, limit int) (
 	at := uint64(0)
 	entries := func(end uint64) {
 		for ; at < end; at++ {
-			list = append(list,
-				reading{From: at, To: at + 1,
-					Tokens: within(summarize.Tokens(said[at].Text), limit)})
+			list = append(list, reading{From: at, To: at + 1,
+				Tokens: within(summarize.Tokens(said[at].Text), limit)})
 		}
 	}
 	for i, v := range covers {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
@@ -89,12 +90,9 @@ func (c *chooser) looseSection() int {
 
 // quoted reports whether a sentence of an entry is part of a printed answer.
 func (c *chooser) quoted(entry format.ID, text string) bool {
-	for _, q := range c.block.quotes {
-		if q.entry == entry && strings.Contains(q.text, text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.block.quotes, func(q quote) bool {
+		return q.entry == entry && strings.Contains(q.text, text)
+	})
 }
 
 // tailMatches is the number of messages of the tail that are printed first because they answer the

@@ -3,6 +3,8 @@ package view
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // unforged returns the words of a message as they are printed between lines that the printer
@@ -50,21 +52,11 @@ func looksPrinted(text string) bool {
 			return false
 		}
 		start = strings.ToLower(start)
-		for _, begin := range briefBeginnings {
-			if strings.HasPrefix(start, begin) {
-				return true
-			}
-		}
-		return false
+		return prose.HasLead(start, briefBeginnings[:])
 	}
 	lower := strings.ToLower(text[:min(len(text), 24)])
 	if strings.HasPrefix(lower, "[tool call ") || strings.HasPrefix(lower, "[tool result ") {
 		return false // so begin the words of a part, below the header of their message
 	}
-	for _, begin := range printedBeginnings {
-		if strings.HasPrefix(lower, begin) {
-			return true
-		}
-	}
-	return false
+	return prose.HasLead(lower, printedBeginnings[:])
 }

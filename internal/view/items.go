@@ -181,9 +181,8 @@ func addCalls(items []item, calls []format.Call) []item {
 	at := indexes(items, callItem)
 	if len(at) == 0 {
 		for _, c := range calls {
-			items = append(items,
-				item{kind: callItem, id: c.ID, wire: c.ID, name: c.Tool,
-					args: json.RawMessage("{}")})
+			items = append(items, item{kind: callItem, id: c.ID, wire: c.ID, name: c.Tool,
+				args: json.RawMessage("{}")})
 		}
 		return items
 	}

@@ -53,16 +53,14 @@ func (f fitter) digest(messages, kept []messageItems) []summarize.Sentence {
 		if m.Update {
 			continue // it is printed whole or not at all
 		}
-		src = append(src,
-			summarize.Source{Entry: m.ID, Seq: m.Seq, Role: m.Role, Author: m.Author,
-				Text: readableAll(m.items)})
+		src = append(src, summarize.Source{Entry: m.ID, Seq: m.Seq, Role: m.Role, Author: m.Author,
+			Text: readableAll(m.items)})
 	}
 	list := slices.DeleteFunc(
 		summarize.Extract(src, int(left)/perToken), func(s summarize.Sentence) bool {
-			return slices.ContainsFunc(f.quotes,
-				func(q quote) bool {
-					return q.entry == s.Entry && strings.Contains(q.text, s.Text)
-				})
+			return slices.ContainsFunc(f.quotes, func(q quote) bool {
+				return q.entry == s.Entry && strings.Contains(q.text, s.Text)
+			})
 		})
 	for len(list) > 0 && !f.fitsDigest(list, kept, len(messages)) {
 		list = list[:len(list)-1-len(list)/8]
