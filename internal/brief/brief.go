@@ -194,8 +194,7 @@ func (c *chooser) inOrder(chosen []Line, o Options) []Line {
 		if a.Turn == 0 {
 			said, sections = sections, said
 		}
-		return cmp.Or(parts, cmp.Compare(a.Turn, b.Turn), said, sections,
-			cmp.Compare(a.Pos, b.Pos))
+		return cmp.Or(parts, cmp.Compare(a.Turn, b.Turn), said, sections, cmp.Compare(a.Pos, b.Pos))
 	})
 	return lines
 }

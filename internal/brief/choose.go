@@ -240,16 +240,11 @@ const moreFactor = 0.1
 // printed beside the lines.
 func (c *chooser) idle(i int) bool {
 	f := c.items[i].fact
-	if f.Slight || c.shown[f.Entry] || isWord(f) && f.Key == digest.Title && !c.tellsBeside(f) {
+	if f.Slight || c.items[i].over || c.shown[f.Entry] ||
+		isWord(f) && f.Key == digest.Title && !c.tellsBeside(f) {
 		return true
 	}
-	if f.Kind == digest.Recap && f.Seq < c.answered && (c.short || f.Key == digest.Current) {
-		return true // the work has come further
-	}
-	if (f.Kind == digest.Report || f.Kind == digest.Returned) && f.Seq < c.carried {
-		return true // the answer says what was done of the plan
-	}
-	if t := c.turnAt(i); t != nil && (c.isPast(t, f) || t.refuted && isWord(f) ||
+	if t := c.turnAt(i); t != nil && (t.refuted && isWord(f) ||
 		t.again && f.Kind == digest.Answer) {
 		return true
 	}

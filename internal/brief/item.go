@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // maxNames is the largest number of names of functions and types in the line of a changed file.
@@ -28,6 +29,7 @@ type item struct {
 	taken bool
 
 	heeded bool // it stands among what the user told to heed
+	over   bool // it was true when it was said, and is not
 
 	judged, bare bool // bare is set once judged is
 
@@ -103,6 +105,7 @@ func (it *item) join(f *digest.Fact, root Root) {
 	case digest.Prompt:
 		text = "> " + text
 	case digest.Said, digest.Answer:
+		text = prose.WithoutNext(text)
 		if f.Heading != "" {
 			heading = root.Shorten(f.Heading + ": ")
 		}

@@ -127,7 +127,7 @@ func (c *chooser) signs() []sign {
 		case f.Checks() && f.State == digest.Passed && (!c.short || c.besideSummary()):
 			// How else the work is checked
 			what, rank = "check", otherCheckRank
-		case f.Kind == digest.Todo && f.State != digest.Done:
+		case f.Kind == digest.Todo && f.State != digest.Done && !c.items[i].over:
 			if what, rank = "todo "+f.Key, todoRank; f.State == digest.Active {
 				rank = activeRank
 			}
@@ -181,14 +181,9 @@ func (c *chooser) isObstacle(i int) bool {
 func (c *chooser) mostUrgent(list []sign) []sign {
 	slices.SortStableFunc(list, func(a, b sign) int { return cmp.Compare(a.rank, b.rank) })
 	todos, checked := 0, len(list) > 0 && list[0].rank == checkRank
-	since, over := c.sinceTodo(), c.committedAndAnswered()
 	return slices.DeleteFunc(list, func(s sign) bool {
 		switch s.rank {
 		case activeRank, todoRank:
-			f := c.items[s.item].fact
-			if f.Seq < since || f.State == digest.Active && f.Seq < over {
-				return true
-			}
 			todos++
 			return todos > maxTodos
 		case failureRank:
@@ -196,33 +191,6 @@ func (c *chooser) mostUrgent(list []sign) []sign {
 		}
 		return false
 	})
-}
-
-// committedAndAnswered returns the seq of the newest commit after which the model ended a turn, 0
-// for none. What it was doing before that commit is done, whatever its list says.
-func (c *chooser) committedAndAnswered() (seq uint64) {
-	for i := range c.items {
-		f := c.items[i].fact
-		if f.Kind == digest.Commit && f.State == digest.Passed && f.Seq < c.answered {
-			seq = f.Seq
-		}
-	}
-	return seq
-}
-
-// sinceTodo returns the seq from which on an item of the todo list is of the work at hand: that of
-// the newest list, or of the newest prompt if that is older.
-func (c *chooser) sinceTodo() uint64 {
-	list, prompt := uint64(0), uint64(0)
-	for i := range c.items {
-		switch f := c.items[i].fact; f.Kind {
-		case digest.Todo:
-			list = max(list, f.Seq)
-		case digest.Prompt:
-			prompt = max(prompt, f.Seq)
-		}
-	}
-	return min(list, prompt)
 }
 
 // causeOf returns the item with the first error line of the newest run of a command, or -1.

@@ -50,10 +50,9 @@ func standing(facts []digest.Fact) []digest.Fact {
 	if len(old) == 0 {
 		return facts
 	}
-	return slices.DeleteFunc(slices.Clone(facts),
-		func(f digest.Fact) bool {
-			return f.IsNote() && (old[f.Entry.String()] || there[f.Was])
-		})
+	return slices.DeleteFunc(slices.Clone(facts), func(f digest.Fact) bool {
+		return f.IsNote() && (old[f.Entry.String()] || there[f.Was])
+	})
 }
 
 // overtaken leaves out words to a refused call of a command that passed later, such as "not yet". A
@@ -62,24 +61,19 @@ func overtaken(facts []digest.Fact) []digest.Fact {
 	if !slices.ContainsFunc(facts, func(f digest.Fact) bool { return f.Key == digest.Refused }) {
 		return facts
 	}
-	passed := map[string]int{} // by command: where it passed last
+	passed := map[string]uint64{} // by command: the seq of the newest that passed
 	for i := range facts {
 		if f := &facts[i]; f.Kind == digest.Command && f.State == digest.Passed {
-			passed[f.Command()] = i
+			passed[f.Command()] = f.Seq
 		}
 	}
-	last := 0 // where the command passed that was refused last
-	var kept []digest.Fact
-	for i := range facts {
-		f := &facts[i]
+	last := uint64(0) // of the command that was refused last
+	return slices.DeleteFunc(slices.Clone(facts), func(f digest.Fact) bool {
 		if f.Kind == digest.Decision {
 			last = passed[strings.TrimPrefix(f.Text, digest.Refused+"ran ")]
 		}
-		if f.Key != digest.Refused || last < i || prose.IsRule(f.Text) {
-			kept = append(kept, *f)
-		}
-	}
-	return kept
+		return f.Key == digest.Refused && last > f.Seq && !prose.IsRule(f.Text)
+	})
 }
 
 // notes takes what somebody wanted remembered, newest first.

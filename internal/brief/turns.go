@@ -22,6 +22,7 @@ type turn struct {
 	cost        int
 	taken       bool
 	acts        bool   // it changed files
+	edited      uint64 // the seq of the newest edit of a file
 	again       bool   // a later turn that changed files tells the answer again
 	refuted     bool   // a later turn says that what was found is not so, or is gone
 	objection   string // how the next turn says that the answer is not so, "" if it does not
@@ -56,6 +57,9 @@ func (c *chooser) setTurns() {
 			c.plan = f.Seq
 		}
 		t.acts = t.acts || f.Kind == digest.Edit || f.Kind == digest.Commit
+		if f.Kind == digest.Edit {
+			t.edited = f.Seq
+		}
 		if isHead {
 			asked, c.plan = f.Seq, 0
 			t.asked = append(t.asked, i)
@@ -75,8 +79,8 @@ func (c *chooser) setTurns() {
 			l.Turn = len(c.turns) - 1 - c.turnOf[i]
 		}
 	}
+	c.setOver()
 	c.setRefuted()
-	c.setOverruled()
 	for t := range c.turns {
 		c.setLines(&c.turns[t], c.asked, c.cameOf(t))
 	}
@@ -86,10 +90,10 @@ func (c *chooser) setTurns() {
 // An answer that later words doubt is told in short.
 func (c *chooser) cameOf(t int) int {
 	age := len(c.turns) - 1 - t
-	if c.asked == maxAsked && !c.short && age >= oldTurn {
+	if c.asked == maxAsked && !c.short && age >= oldTurn || c.turns[t].objection != "" {
 		return maxCame / 2
 	}
-	if c.asked == maxAsked || age == 0 || c.turns[t].objection != "" || c.turns[t].refuted {
+	if c.asked == maxAsked || age == 0 || c.turns[t].refuted {
 		return maxCame
 	}
 	return maxCame + newestCame/age
@@ -132,32 +136,6 @@ func (c *chooser) setRefuted() {
 	}
 }
 
-// setOverruled marks the decisions that a later prompt takes back: it names the answer as what is
-// not to be, or it is the next one and says that the user has changed their mind.
-func (c *chooser) setOverruled() {
-	for i := range c.items {
-		it := &c.items[i]
-		_, answer, ok := strings.Cut(it.fact.Text, " → ")
-		if it.fact.Kind != digest.Decision || !ok || answer == "" {
-			continue
-		}
-		answer = strings.ToLower(answer)
-		for j := i + 1; j < len(c.items); j++ {
-			f := c.items[j].fact
-			if !isAsked(f) {
-				continue
-			}
-			said := strings.ToLower(f.Text)
-			isNot := func(lead string) bool { return strings.Contains(said, lead+answer) }
-			if isNot("instead of ") || isNot("rather than ") || isNot("not ") ||
-				c.turnOf[j] == c.turnOf[i]+1 && strings.Contains(said, "changed my mind") {
-				it.line.Text = "(overruled in " + f.Entry.Short(shortID) + ") " + it.line.Text
-				break
-			}
-		}
-	}
-}
-
 // object marks a turn with the objection of the next one to its answer: the prompt doubts it, or
 // the first words of the model concede that it is not so.
 func (c *chooser) object(t, next *turn) {
@@ -191,11 +169,6 @@ const (
 
 // isWord reports whether a fact has words of the model.
 func isWord(f *digest.Fact) bool { return f.Kind == digest.Answer || f.Kind == digest.Said }
-
-// isPast reports whether a fact is an offer or a lead of an older turn.
-func (c *chooser) isPast(t *turn, f *digest.Fact) bool {
-	return isWord(f) && t != &c.turns[len(c.turns)-1] && prose.IsOffer(f.Text)
-}
 
 // concludes reports whether a fact says what came of a turn: the answer, or else the newest commit.
 func (c *chooser) concludes(t *turn, f *digest.Fact) bool {
@@ -232,13 +205,9 @@ func (c *chooser) setLines(t *turn, asked, came int) {
 // addLine adds a line with the first sentences of items that tell something, and with the last one
 // if it asks something, or ends the newest answer: there stands what is next.
 func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
-	isPast := func(i int) bool { return section == Concluded && c.isPast(t, c.items[i].fact) }
-	if first := slices.IndexFunc(items, isPast); first >= 0 {
-		last := len(items) - 1
-		for !isPast(items[last]) {
-			last--
-		}
-		items = slices.Concat(items[:first], items[last+1:]) // what was found, what is recommended
+	isOver := func(i int) bool { return c.items[i].over }
+	if left := slices.DeleteFunc(slices.Clone(items), isOver); len(left) > 0 {
+		items = left
 	}
 	list := items
 	switch section {

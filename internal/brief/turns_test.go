@@ -439,7 +439,7 @@ func TestTakenBack(t *testing.T) {
 			one(prompt("Look at the gauges")))},
 		{"answered again", "→ SQLite", "→ Postgres", of(one(prompt("Choose a database for it")),
 			one(which("Postgres")), one(which("SQLite")))},
-		{"overruled", "decided: (overruled in", "decided: Which", of(one(prompt("Choose a database")),
+		{"overruled", "", "decided: Which", of(one(prompt("Choose a database")),
 			one(which("Postgres")), one(answer("Postgres it is, for all of the gauges.")),
 			one(prompt("No, take SQLite instead of Postgres")))},
 	} {

@@ -35,9 +35,9 @@ const longestAnnouncement = 200
 // leaves out messages without any text then, and those that only announce what the model does. It
 // uses the largest of the sizes that fit into the room.
 func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageItems {
-	facts := w.factsOf(all)
 	root, said := w.Root.Of(w.Whole), map[string]bool{}
-	all = slices.Clone(all)
+	facts, over := w.factsOf(all, root)
+	all = withoutRuns(all, facts, over)
 	newest := true // the newest words of the model say what is at hand
 	for i, m := range slices.Backward(all) {
 		if saysAll(facts[m.ID]) {
@@ -48,7 +48,7 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 		if m.Role != "model" || m.words() == "" {
 			continue
 		}
-		if !newest && m.announces(facts[m.ID]) {
+		if all[i] = m.without(over[m.ID]); !newest && m.announces(facts[m.ID]) {
 			all[i].items = nil
 		}
 		newest = false
@@ -74,8 +74,12 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 	return out
 }
 
-// factsOf returns the facts of messages, which are in the order of the branch, by message.
-func (w *Work) factsOf(all []messageItems) map[format.ID][]digest.Fact {
+// factsByMessage are in order.
+type factsByMessage = map[format.ID][]digest.Fact
+
+// factsOf returns the facts of messages, which are in the order of the branch, and those that later
+// ones overrule.
+func (w *Work) factsOf(all []messageItems, root brief.Root) (facts, over factsByMessage) {
 	first := ^uint64(0)
 	for i := range all {
 		if !all[i].Update {
@@ -84,11 +88,58 @@ func (w *Work) factsOf(all []messageItems) map[format.ID][]digest.Fact {
 	}
 	begin, _ := slices.BinarySearchFunc(w.Whole, first,
 		func(f digest.Fact, seq uint64) int { return cmp.Compare(f.Seq, seq) })
-	facts := map[format.ID][]digest.Fact{}
+	facts, over = factsByMessage{}, factsByMessage{}
 	for _, f := range w.Whole[begin:] {
 		facts[f.Entry] = append(facts[f.Entry], f)
 	}
-	return facts
+	for _, f := range brief.Overruled(w.Whole[begin:], root) {
+		over[f.Entry] = append(over[f.Entry], f)
+	}
+	return facts, over
+}
+
+// without returns a message of the model without what later ones overrule.
+func (m messageItems) without(over []digest.Fact) messageItems {
+	items := slices.Clone(m.items)
+	for i, it := range items {
+		if it.kind != textItem || m.Role != "model" {
+			continue
+		}
+		var kept strings.Builder
+		for line := range strings.Lines(it.text) {
+			left, plain := line, prose.WithoutBold(line)
+			for _, f := range over {
+				if before, after, ok := strings.Cut(plain, f.Text); ok {
+					plain = before + strings.TrimLeft(after, " ")
+					left = plain
+				}
+			}
+			if left == line || prose.HasWord(left) {
+				kept.WriteString(left)
+			}
+		}
+		if kept.Len() < len(it.text) {
+			items[i], m.cut = textOf(kept.String()), true
+		}
+	}
+	m.items = items
+	return m
+}
+
+// withoutRuns returns messages without the runs that later ones overrule, and their results.
+func withoutRuns(all []messageItems, facts, over factsByMessage) []messageItems {
+	gone := map[string]bool{}
+	all = slices.Clone(all)
+	for i, m := range all {
+		if n := len(facts[m.ID]); n > 0 && n == len(over[m.ID]) {
+			for _, it := range m.items {
+				gone[it.id] = it.kind == callItem
+			}
+		}
+		all[i].items = slices.DeleteFunc(slices.Clone(m.items),
+			func(it item) bool { return it.id != "" && gone[it.id] })
+	}
+	return all
 }
 
 // words returns the texts of a message without calls and results.

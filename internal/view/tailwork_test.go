@@ -57,6 +57,46 @@ func TestAnnouncements(t *testing.T) {
 	}
 }
 
+// Of what the model said and ran, what is true no more is left out: a check that passes by another
+// command later, with its output, and a sentence that says that it cannot run.
+func TestOverruled(t *testing.T) {
+	id := func(n byte) format.ID { return format.ID{n} }
+	fact := func(n byte, kind digest.Kind, text string) digest.Fact {
+		return digest.Fact{Kind: kind, Entry: id(n), Seq: uint64(n), Key: text, Text: text}
+	}
+	run := func(n byte, text string, state digest.State) digest.Fact {
+		f := fact(n, digest.Command, "ran "+text)
+		f.Key, f.State, f.Test = text, state, true
+		return f
+	}
+	w := &Work{Whole: []digest.Fact{run(1, "go test ./...", digest.Failed),
+		fact(2, digest.Failure, "sh: go: not found"),
+		fact(3, digest.Said, "So I couldn't run the tests."),
+		fact(3, digest.Said, "The project pins Go 1.26.2 in mise.toml for each shell of it."),
+		run(4, "mise exec -- go", digest.Passed), fact(6, digest.Answer, "All tests pass.")}}
+	message := func(n byte, role string, it item) messageItems {
+		return messageItems{Message: Message{ID: id(n), Seq: uint64(n), Role: role},
+			items: []item{it}}
+	}
+	call := func(id string) item { return item{kind: callItem, id: id, name: "bash"} }
+	got := ""
+	for _, m := range w.compact([]messageItems{message(1, "model", call("a")),
+		message(2, "tool", item{kind: resultItem, id: "a", text: "sh: go: not found"}),
+		message(3, "model", textOf("So I **couldn't** run the tests. The project pins Go "+
+			"1.26.2 in mise.toml for each shell of it.")),
+		message(4, "model", call("b")),
+		message(5, "tool", item{kind: resultItem, id: "b", text: "ok"}),
+		message(6, "model", textOf("All tests pass."))}, room(4000), actSizes) {
+		got += messageText(m, true)
+	}
+	want := "[model 03000000] The project pins Go 1.26.2 in mise.toml for each shell of it.\n" +
+		"[model 04000000] ran mise exec -- go: passed\n" +
+		"[model 06000000] All tests pass.\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // The newest two turns are printed, and the newest that changed something: lines tell the others.
 func TestNewestTurns(t *testing.T) {
 	var all []messageItems

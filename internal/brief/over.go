@@ -1,0 +1,118 @@
+package brief
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/prose"
+)
+
+// later is what happened after an item. The items are read from the newest back.
+type later struct {
+	changed map[string]bool // files and identifiers
+	asked   []int           // prompts
+	// A check passed; tests did; a commit was made, after which the model ended a turn
+	passed, tested, closed bool
+	// The seqs of the newest words of the model, of the newest list, and of the newest prompt
+	spoken, listed, wanted uint64
+}
+
+// setOver marks the items that were true when they were said, and are not: what came later has the
+// same subject and overrules them.
+func (c *chooser) setOver() {
+	l := later{changed: map[string]bool{}}
+	for i := range slices.Backward(c.items) {
+		c.items[i].over = c.isOver(i, &l)
+		c.happened(i, &l)
+	}
+}
+
+// isOver reports whether what came after an item overrules it.
+func (c *chooser) isOver(i int, l *later) bool {
+	switch f := c.items[i].fact; f.Kind {
+	case digest.Command:
+		return f.State == digest.Failed && f.Checks() && (l.tested || !f.Test && l.passed)
+	case digest.Todo: // of a list before the newest, or done with a commit
+		return f.Seq < min(l.listed, l.wanted) || f.State == digest.Active && l.closed
+	case digest.Decision: // the user wants something else, or has changed their mind
+		_, answer, ok := strings.Cut(strings.ToLower(f.Text), " → ")
+		return ok && slices.ContainsFunc(l.asked, func(n int) bool {
+			said := strings.ToLower(c.items[n].fact.Text)
+			return prose.HasAny(said, []string{"instead of " + answer, "rather than " + answer,
+				"not " + answer}) ||
+				c.turnOf[n] == c.turnOf[i]+1 && strings.Contains(said, "changed my mind")
+		})
+	case digest.Recap: // the work has come further
+		return f.Seq < c.answered && (c.short || f.Key == digest.Current) || c.ended(i, f.Text, l)
+	case digest.Report, digest.Returned: // the answer says what was done of the plan
+		return f.Seq < c.carried || c.ended(i, f.Text, l)
+	case digest.Said, digest.Answer:
+		return c.ended(i, f.Text, l) || c.ended(i, f.Heading, l)
+	}
+	return false
+}
+
+// ended reports whether what ends the state that words of an item tell of came after it.
+func (c *chooser) ended(i int, words string, l *later) bool {
+	f, newest := c.items[i].fact, len(c.turns)-1
+	switch prose.HoldsUntil(words) {
+	case prose.Answered:
+		explains := c.turnOf[i] == newest-1 && !slices.ContainsFunc(c.turns[newest].asked,
+			func(i int) bool { return !c.isThin(i) }) // "yes" says nothing without it
+		return c.turnOf[i] < newest && !explains || f.Kind == digest.Recap && f.Seq < c.answered
+	case prose.Spoken:
+		return l.spoken > f.Seq
+	case prose.Checked:
+		return l.tested || l.passed && !strings.Contains(strings.ToLower(f.Text), "test")
+	case prose.Changed:
+		return isChanged(words, l)
+	case prose.Mended:
+		return isChanged(words, l) ||
+			f.Kind == digest.Said && c.turnAt(i).edited > f.Seq && f.Seq < c.answered
+	}
+	return false
+}
+
+// happened adds an item to what came later.
+func (c *chooser) happened(i int, l *later) {
+	it := &c.items[i]
+	switch f := it.fact; f.Kind {
+	case digest.Edit:
+		for _, name := range append(slices.Clip(it.names), path.Base(c.root.Name(f.Path))) {
+			l.changed[name] = true
+		}
+	case digest.Commit:
+		l.closed = l.closed || f.State == digest.Passed && f.Seq < c.answered
+	case digest.Todo:
+		l.listed = max(l.listed, f.Seq)
+	case digest.Command:
+		passed := f.Checks() && f.State == digest.Passed
+		l.passed, l.tested = l.passed || passed, l.tested || passed && f.Test
+	case digest.Prompt:
+		if l.wanted = max(l.wanted, f.Seq); isAsked(f) {
+			l.asked = append(l.asked, i)
+		}
+	case digest.Said, digest.Answer:
+		l.spoken = max(l.spoken, f.Seq)
+	}
+}
+
+// isChanged reports whether a file or an identifier that a line names was changed later.
+func isChanged(line string, l *later) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(line, func(r rune) bool {
+		return strings.ContainsRune(" \t`'\"()[]{},;:*<>|=", r)
+	}), func(w string) bool { return l.changed[strings.TrimRight(path.Base(w), ".")] })
+}
+
+// Overruled returns those of facts in a row that later ones overrule.
+func Overruled(facts []digest.Fact, root Root) (over []digest.Fact) {
+	c := newChooser(itemsOf(facts, root), root, Options{Cost: func(Line) int { return 1 }})
+	for i := range c.items {
+		if c.items[i].over {
+			over = append(over, *c.items[i].fact)
+		}
+	}
+	return over
+}

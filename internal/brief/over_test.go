@@ -1,0 +1,69 @@
+package brief
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+)
+
+// TestOver checks, for each kind of state that ends, that a line of it is overruled by what ends
+// it, and by nothing else.
+func TestOver(t *testing.T) {
+	run := func(key string, state digest.State, test bool) digest.Fact {
+		return digest.Fact{Kind: digest.Command, Key: key, Text: "ran " + key, State: state,
+			Test: test}
+	}
+	which := func(answer string) digest.Fact {
+		return digest.Fact{Kind: digest.Decision, Text: "Which store? → " + answer}
+	}
+	task, edit := prompt("Mend the lexer of the harbour"), edited("x/lexer.go", ": readToken", 3, 1)
+	done := answer("The lexer of the harbour is as it was wanted.")
+	fails := run("go test ./...", digest.Failed, true)
+	passes := run("mise exec -- go", digest.Passed, true)
+	lint := run("golangci-lint run", digest.Passed, false)
+	lack := said("`readToken` still needs a limit for numbers.")
+	anywhere := said("There is no limit of that yet.")
+	bug := answer("`readToken` in lexer.go takes a wrong turn: a bug.")
+	asks := answer("Shall I mend the parser of the port, too?")
+	runs, broken := said("The gauges are running."), said("Two tests of the harbour fail.")
+	plan := digest.Fact{Kind: digest.Recap, Key: digest.Current, Text: "Look at the gauges"}
+	commit := digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: x",
+		State: digest.Passed}
+	for _, c := range []struct {
+		name  string
+		first digest.Fact
+		later []digest.Fact
+		want  bool
+	}{
+		{"a lack, and an edit of its subject", lack, one(edit), true},
+		{"a lack, and an edit of another file", lack, one(edited("x/gauge.go", "", 1, 0)), false},
+		{"a lack without a name, in a turn that changed files", anywhere, one(edit, done), true},
+		{"a lack without a name, in a turn that has not ended", anywhere, one(edit), false},
+		{"a bug, and an edit of its file", bug, one(prompt("Mend it"), edit), true},
+		{"a bug, and other words", bug, one(prompt("Mend the gauges first"), done), false},
+		{"a question, and a prompt", asks, one(prompt("No, look at the gauges of the port")), true},
+		{"a question, and a prompt that says nothing without it", asks, one(prompt("yes")), false},
+		{"a question that waits", asks, nil, false},
+		{"what runs, and later words", runs, one(said("The port has a gauge.")), true},
+		{"what runs still", runs, one(edit), false},
+		{"tests that fail, and pass by another command", fails, one(passes), true},
+		{"tests that fail, and a linter that passes", fails, one(lint), false},
+		{"words about them, and tests that pass", broken, one(passes), true},
+		{"words about them, and a linter that passes", broken, one(lint), false},
+		{"an active item, and a commit with an answer", todo("Mend it", digest.Active),
+			one(commit, done), true},
+		{"an active item", todo("Mend it", digest.Active), one(edit), false},
+		{"a decision, and a prompt against it", which("Postgres"),
+			one(prompt("Take SQLite instead of Postgres")), true},
+		{"a decision, and another prompt", which("Postgres"), one(prompt("Go on")), false},
+		{"what a summary has as next, and an answer", plan, one(done), true},
+		{"what a summary has as next", plan, one(edit), false},
+	} {
+		over := Overruled(facts(slices.Concat(one(task, c.first), c.later)...), Root{})
+		got := slices.ContainsFunc(over, func(f digest.Fact) bool { return f.Text == c.first.Text })
+		if got != c.want {
+			t.Errorf("%s: got %v", c.name, got)
+		}
+	}
+}

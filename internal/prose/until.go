@@ -1,0 +1,62 @@
+package prose
+
+import "strings"
+
+// Until is what ends a state that a line of a model tells of. Then the line was true, and is not.
+type Until uint8
+
+// What ends a state. A line of none holds for good, as far as its words tell.
+const (
+	Ever     Until = iota
+	Spoken         // the next words of the model: something runs, or is waited for
+	Answered       // the next words of the user: a question, an offer
+	Checked        // a check that passes: tests fail, or cannot run
+	Changed        // a change of the file or the name that it tells of: a bug
+	Mended         // likewise, or words that say so: a lack, a step that is to be done
+)
+
+// waits are words of a model that waits for something.
+var waits = [...]string{" are running", " is running", "still running", "in flight", "waiting on ",
+	"waiting for ", "i'll wait", "i'm waiting", "in the meantime", "while they work", "agents done",
+	"let me wait", "let me check whether", "get notified"}
+
+// lacks are words of which a line has one that says what is not there yet, or is to be done. A
+// cause and a diagnosis are none: they are true also after the change that they led to.
+var lacks = [...]string{" missing", " lacks ", " lack ", "not yet", " unused", " stale",
+	"dead code", "need to ", "needs to ", "needs update", "need update", "needs a ", "still need",
+	"to fix", "untested", "under-tested", "not covered", "uncovered", "no test", "no coverage",
+	"there's no ", "there is no ", "there are no ", "don't exist", "doesn't exist",
+	"does not exist", " exists", "not implemented", "isn't implemented", "not wired", "not being ",
+	"undefined", "uncommitted", "not committed", "not pushed", "unstaged", "lint warning",
+	"still marks", "still uses", "no callers"}
+
+// HoldsUntil returns what ends the state that a line of a model tells of.
+func HoldsUntil(line string) Until {
+	lower := strings.ReplaceAll(strings.ToLower(line), "’", "'")
+	switch {
+	case strings.HasSuffix(strings.TrimRight(lower, "*_`)\"'” "), "?"), IsOffer(line):
+		return Answered
+	case HasAny(lower, waits[:]):
+		return Spoken
+	case HasAny(" "+lower, []string{" test", " lint", " build", " compil"}) && HasAny(lower,
+		[]string{" fail", "couldn't ", "could not ", "can't ", "cannot ", "lint issue"}):
+		return Checked
+	case HasAny(" "+lower, lacks[:]) || IsStep(line) || strings.HasPrefix(lower, "fix: "):
+		return Mended
+	case HasAny(" "+lower, []string{" bug", "incorrect", " lost ", "mismatch", " wrong"}):
+		return Changed
+	case Announces(line) && !HasAny(lower, []string{" since ", "because", " so that "}):
+		return Spoken
+	}
+	return Ever
+}
+
+// WithoutNext returns a line of a model without what it says at its end that it does next.
+func WithoutNext(line string) string {
+	for _, sep := range [...]string{", so ", ", but ", ", and ", " — ", " – ", "; "} {
+		if i := strings.LastIndex(line, sep); i > 0 && Announces(line[i+len(sep):]) {
+			return line[:i] + "."
+		}
+	}
+	return line
+}

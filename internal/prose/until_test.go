@@ -1,0 +1,44 @@
+package prose
+
+import "testing"
+
+// TestHoldsUntil has a line of each kind of state, and of what looks like one.
+func TestHoldsUntil(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want Until
+	}{
+		{"Both the integration tests and the conversion are running.", Spoken},
+		{"I'm waiting for the reviewers of the parser.", Spoken},
+		{"I’m going to read the pages of the parser next, then the code.", Spoken},
+		{"Now let me delete the helper `readOld` since no caller has it.", Ever},
+		{"Should I remove `StageFiles()` from common.go?", Answered},
+		{"If you want, I can next mend the lexer.", Answered},
+		{"**Which of them do you prefer?**", Answered},
+		{"This shell has no Go, so I couldn’t run the test suite.", Checked},
+		{"Both tests fail as expected.", Checked},
+		{"`formatOutput` still needs to take the summary.", Mended},
+		{"No test of the lexer exists: coverage of it is missing.", Mended},
+		{"The change of clean.go is not pushed, and not yet reviewed.", Mended},
+		{"Update `auto_commit.go` for the new signature.", Mended},
+		{"`discardSession` lost its idempotency: that is a bug.", Changed},
+		{"The lexer reads one token ahead.", Ever},
+		{"git http-backend rejects chunked bodies.", Ever},
+	} {
+		if got := HoldsUntil(c.line); got != c.want {
+			t.Errorf("%q: got %d, want %d", c.line, got, c.want)
+		}
+	}
+}
+
+func TestWithoutNext(t *testing.T) {
+	for in, want := range map[string]string{
+		"It is pinned to Go 1.26, so I’m checking the tool setup next.": "It is pinned to Go 1.26.",
+		"The output was cut — let me read all of it.":                   "The output was cut.",
+		"It fails, so it stays.":                                        "It fails, so it stays.",
+	} {
+		if got := WithoutNext(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
