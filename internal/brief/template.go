@@ -37,5 +37,15 @@ func withoutTemplates(facts []digest.Fact) []digest.Fact {
 	if !slices.ContainsFunc(facts, isCopy) {
 		return facts
 	}
-	return slices.DeleteFunc(slices.Clone(facts), isCopy)
+	facts = slices.DeleteFunc(slices.Clone(facts), isCopy)
+	left := map[uint64]bool{} // the prompts that still say what is wanted
+	for i := range facts {
+		left[facts[i].Seq] = left[facts[i].Seq] || facts[i].Kind == digest.Prompt
+	}
+	for i := range facts {
+		if f := &facts[i]; f.Kind == digest.Code && sentences[f.Seq] > typedPrompt && !left[f.Seq] {
+			f.Kind = digest.Prompt // the template sets the arguments between fences
+		}
+	}
+	return facts
 }

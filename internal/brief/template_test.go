@@ -59,3 +59,19 @@ func TestTemplates(t *testing.T) {
 		}
 	}
 }
+
+// TestTemplateWithCode has a template that sets its arguments as code: they are the wish.
+func TestTemplateWithCode(t *testing.T) {
+	const form = "Consider the user input; Load the spec; Fill in the plan; Mark the list; Report; Stop; "
+	facts := prompts(form+"the harbour", form+"the lamps", form+"the boats")
+	for i := range facts {
+		if facts[i].Pos == 6 {
+			facts[i].Kind = digest.Code
+		}
+	}
+	for _, f := range withoutTemplates(facts) {
+		if f.Kind != digest.Prompt {
+			t.Errorf("%s: %s", f.Kind, f.Text)
+		}
+	}
+}

@@ -91,7 +91,7 @@ func (d *Digester) deed(kind deed, c *Call, a args) {
 			Text: "wrote " + path + naming(changedNames("", content))})
 		d.written(path, "", content)
 	case runCommand:
-		d.command(a.command(), a.text([]string{"description"}))
+		d.command(a.command(), a.text([]string{"description"}), a.text(replay.DirNames))
 	case applyPatch:
 		d.patch(a.text(patchNames))
 	case setTodos:

@@ -2,6 +2,7 @@ package digest
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/prose"
@@ -104,6 +105,44 @@ func TestTaskOutcome(t *testing.T) {
 			if runs := d.Made[0].State == Failed; want[0] == ':' && want != ": ran make" && !runs {
 				t.Errorf("%s%s: the end is not known: %s", lead, end, show(d.Made[0]))
 			}
+		}
+	}
+}
+
+// TestCommitsElsewhere has commands that begin beside the project, as their record or the call
+// says, or that work in a clone: what they commit, and where they end, is not the project's.
+func TestCommitsElsewhere(t *testing.T) {
+	const began = "/home/ada/shop"
+	for _, c := range []struct{ name, dir, workdir, script, output, want string }{
+		{"in the project", began, "", "git commit -m One", "[main 1a2b3c4] One",
+			"committed: One (1a2b3c4)"},
+		{"below it", began, began + "/web", "git commit -m One", "[main 1a2b3c4] One",
+			"committed: One (1a2b3c4)"},
+		{"its record is elsewhere", "/tmp/try", "", "git commit -m One", "[main 1a2b3c4] One",
+			"ran git commit -m One"},
+		{"its call is elsewhere", began, "/tmp/try", "git commit -m One", "[main 1a2b3c4] One",
+			"ran git commit -m One"},
+		{"back in the project", began, "/tmp/try", "cd " + began + " && git commit -m One",
+			"[main 1a2b3c4] One", "committed: One (1a2b3c4)"},
+		{"a branch of a clone", began, "",
+			"git clone -q . /tmp/c && cd /tmp/c && git switch -c scratch",
+			"Switched to a new branch 'scratch'", "ran git clone -q . /tmp/c"},
+	} {
+		args, _ := json.Marshal(map[string]string{"cmd": c.script, "workdir": c.workdir})
+		list := []Message{asked("Go on."), called("a", "exec_command", string(args)),
+			answered("a", c.output)}
+		list[0].Dir, list[1].Dir, list[2].Dir = began, c.dir, c.dir
+		got := ""
+		for _, f := range Of(list) {
+			if f.Kind == Branch {
+				t.Errorf("%s: %s", c.name, f.Text)
+			}
+			if f.Kind == Commit || f.Kind == Command {
+				got = f.Text
+			}
+		}
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }

@@ -11,11 +11,12 @@ import (
 
 // gitWork reads what a script does with git. messages are those of its commits in the project's
 // repository, and of none for trying things out or beside the project. Without one, elsewhere
-// reports whether there are commands of git, and all work in another repository.
-func (d *Digester) gitWork(text string) (messages []string, elsewhere bool) {
-	dir, repository, made := "", "", false // repository is what an exported GIT_DIR names
-	here := false                          // a command of git works in the project's repository
-	var left []string                      // by pushd
+// reports whether there are commands of git, and all work in another repository. dir is where the
+// script begins, if that is beside the project. A clone is another repository, wherever it begins.
+func (d *Digester) gitWork(text, dir string) (messages []string, elsewhere bool) {
+	repository, made := "", false // repository is what an exported GIT_DIR names
+	here := false                 // a command of git works in the project's repository
+	var left []string             // by pushd
 	for _, c := range script.Read(text[:min(len(text), maxScript)]) {
 		if len(c.Words) == 0 {
 			continue
@@ -38,7 +39,7 @@ func (d *Digester) gitWork(text string) (messages []string, elsewhere bool) {
 		case isGit(words, "init"), isGit(words, "clone"):
 			made = true
 		}
-		if words[0] != "git" || d.elsewhere(at, text, made) {
+		if words[0] != "git" || isGit(words, "clone") || d.elsewhere(at, text, made) {
 			elsewhere = elsewhere || words[0] == "git"
 			continue
 		}

@@ -86,7 +86,7 @@ func (d *Digester) result(r *Result) {
 			d.branchShown(f, o.output, true)
 			d.failures(f.Key, o.output)
 		}
-		if script != "" && !o.failed {
+		if script != "" && !o.failed && !f.Elsewhere {
 			d.restored(script, slices.DeleteFunc(slices.Clone(facts), func(i int) bool {
 				return d.Made[i].Kind != Commit || d.Made[i].IsRequest()
 			}))
@@ -115,7 +115,11 @@ func (d *Digester) result(r *Result) {
 		case f.Kind == Read && len(facts) == 1:
 			d.Made[facts[0]].Text += naming(definitions(unnumbered(o.output)))
 		case f.Kind == Act && strings.HasPrefix(f.Text, delegated):
-			d.sentences(Returned, ownWords(o.output))
+			said, ok := between(o.output, "<task_result>", "</task_result>") // of opencode
+			if !ok {
+				said = ownWords(o.output)
+			}
+			d.sentences(Returned, said)
 		case f.Kind == Act:
 			d.short(o.output)
 		}
@@ -275,7 +279,7 @@ func isSilence(output string) bool {
 // chosen adds the user's answers to a tool's questions: one fact for each "question"="answer". A
 // question that has an answer is done: the answer repeats it.
 func (d *Digester) chosen(questions []int, o outcome) {
-	output, n := o.output, 0
+	output, n, silent := o.output, 0, false
 	for rest := output; ; {
 		before, after, ok := strings.Cut(rest, `"="`)
 		if !ok {
@@ -286,9 +290,13 @@ func (d *Digester) chosen(questions []int, o outcome) {
 			break
 		}
 		question := before[strings.LastIndexByte(before, '"')+1:]
-		d.add(Fact{Kind: Decision,
-			Text: prose.Short(question, maxTitle) + " → " + prose.Short(answer, maxTitle)})
-		rest = next
+		if rest = next; answer == "" || answer == "Unanswered" { // as opencode says it
+			silent = true
+			continue
+		}
+		d.add(
+			Fact{Kind: Decision,
+				Text: prose.Short(question, maxTitle) + " → " + prose.Short(answer, maxTitle)})
 		n++
 	}
 	given, isObject := answersOf(output)
@@ -304,7 +312,7 @@ func (d *Digester) chosen(questions []int, o outcome) {
 		n++
 	}
 	switch {
-	case n == 0 && (o.failed || isObject || isSilence(output)):
+	case n == 0 && (o.failed || isObject || silent || isSilence(output)):
 		return
 	case n == 0 && len(questions) == 1:
 		d.add(Fact{Kind: Decision, Text: d.Made[questions[0]].Text + " → " +

@@ -151,7 +151,9 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, silence := range []string{"", `{"answers":{}}`, "No response after 60s, the user may be away.",
 		"User declined to answer questions", "The question timed out", "[Dismissed by the user]",
-		"The user did not answer the questions."} {
+		"The user did not answer the questions.",
+		`User has answered your questions: "Which parser?"="Unanswered". You can now continue.`,
+		`User has answered your questions: "Which parser?"="". You can now continue.`} {
 		t.Run("nobody answered: "+silence, func(t *testing.T) {
 			check(t, []Message{called("a", "ask_user", `{"question":"Which parser?"}`),
 				answered("a", silence)}, "question: Which parser?")

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -10,8 +11,8 @@ import (
 )
 
 // command adds the facts of a shell command: the patch that it applies, or the files that it
-// writes, and what it is beside that.
-func (d *Digester) command(text, why string) {
+// writes, and what it is beside that. dir is where the call says that it runs.
+func (d *Digester) command(text, why, dir string) {
 	text = strings.TrimSpace(text)
 	if strings.Contains(text, patchLead) {
 		d.patch(text)
@@ -20,13 +21,13 @@ func (d *Digester) command(text, why string) {
 	before := len(d.Made)
 	d.writes(text)
 	if len(d.Made) == before || !onlyWrites(text) {
-		d.runs(text, why)
+		d.runs(text, why, dir)
 	}
 }
 
 // runs adds the files that a script reads, the search that it makes, the commit that it makes, or
 // the command itself.
-func (d *Digester) runs(text, why string) {
+func (d *Digester) runs(text, why, begins string) {
 	all := commandsOf(text)
 	dir, work := directory(all)
 	if len(work) == 0 {
@@ -41,7 +42,10 @@ func (d *Digester) runs(text, why string) {
 		}
 		return
 	}
-	messages, elsewhere := d.gitWork(text)
+	if begins = cmp.Or(begins, prose.Valid(d.at.Dir)); begins != "" && !d.isBeside(d.place(begins)) {
+		begins = ""
+	}
+	messages, elsewhere := d.gitWork(text, begins)
 	for _, message := range messages {
 		d.committed(message)
 	}

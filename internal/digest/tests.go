@@ -108,11 +108,22 @@ func (t *tests) failedFile(rest string) {
 // total".
 func (t *tests) counts(line string) {
 	words := strings.Fields(strings.ToLower(line))
+	if len(words) > 2 && words[0] == "test" && (words[1] == "suites:" || words[1] == "files") {
+		return // Jest, Vitest: the tests are counted in a line of their own
+	}
 	for i := 1; i < len(words) && i < 16; i++ {
 		if !isOfSummary(words[i-1]) {
 			return // a program tells of other things
 		}
 		n, ok := leadingNumber(words[i-1])
+		if label := words[i-1]; strings.HasSuffix(label, ":") && i > 1 { // "Failed: 0, Passed: 42"
+			switch n, ok := leadingNumber(words[i]); {
+			case ok && (label == "failed:" || label == "failures:"):
+				t.seen, t.failed = true, max(t.failed, n)
+			case ok && label == "passed:":
+				t.seen, t.passed = true, max(t.passed, n)
+			}
+		}
 		if !ok || len(words[i-1]) > 5 || !endsCount(words[i:]) {
 			continue
 		}
@@ -136,7 +147,7 @@ func isOfSummary(word string) bool {
 		"summary", "specs", "spec", "examples", "assertions", "ok", "fail", "failed", "failing",
 		"failures", "passed", "passing", "pass", "skipped", "pending", "todo", "total", "ignored",
 		"measured", "filtered", "flaky", "errors", "error", "warnings", "deselected", "xfailed",
-		"xpassed", "completed", "run", "ran", "and", "in", "of", "out", "failures!", "failed!",
+		"xpassed", "completed", "info", "run", "ran", "and", "in", "of", "out", "failures!", "failed!",
 		"passed!"},
 		word)
 }

@@ -71,6 +71,13 @@ func TestRunners(t *testing.T) {
 		{"nextest", "cargo nextest run",
 			"Summary [   0.1s] 12 tests run: 11 passed, 1 failed, 0 skipped\n",
 			"[failed]: 1 failed"},
+		{"Jest, suites and tests", "npx jest",
+			"Test Suites: 2 failed, 3 passed, 5 total\nTests:       1 failed, 30 passed, 31 total\n",
+			"[failed]: 1 failed"},
+		{".NET", "dotnet test", "Passed!  - Failed:     0, Passed:    42, Skipped:     1, Total: 43\n",
+			"[passed]: 42 passed"},
+		{"Maven", "mvn test", "[INFO] Tests run: 12, Failures: 2, Errors: 0, Skipped: 2\n",
+			"[failed]: 2 failed"},
 		{"none ran", "go test ./...", "", "[passed]"},
 	}
 	for _, tt := range tests {

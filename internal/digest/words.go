@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -195,7 +196,7 @@ const minCode = 3
 // isPastedCommand reports whether a line is one of a command that was pasted: it stands behind the
 // prompt of a shell, goes on in the next line, or begins with a long flag.
 func isPastedCommand(line string) bool {
-	return pasted.IsCommand(line) || strings.HasSuffix(line, " \\") ||
+	return pasted.IsCommand(line) || pasted.IsLog(line) || strings.HasSuffix(line, " \\") ||
 		len(line) > 2 && strings.HasPrefix(line, "--") && prose.IsLetter(rune(line[2]))
 }
 
@@ -257,8 +258,23 @@ func ownWords(text string) string {
 	if strings.HasPrefix(text, "[Request interrupted") {
 		_, text, _ = strings.Cut(text, "]")
 	}
-	return strings.TrimSpace(text)
+	text, _, _ = strings.Cut(text, cursorPlan)
+	if text = strings.TrimSpace(text); strings.HasPrefix(text, template) {
+		if parts := strings.SplitN(text, "```", 3); len(parts) == 3 {
+			_, given, _ := strings.Cut(parts[1], "\n")
+			return cmp.Or(strings.TrimSpace(given), text)
+		}
+	}
+	return text
 }
+
+const (
+	// cursorPlan begins what Cursor adds to the name of a plan that a person had carried out.
+	cursorPlan = "Implement the plan as specified, it is attached for your reference."
+	// template begins the template of a command of Spec Kit, which has what the person typed between
+	// its first fences.
+	template = "## User Input\n"
+)
 
 // clientBlock finds the first block such as <system-reminder> at the start of a line. The names of
 // such blocks have a hyphen or an underscore, unlike the tags of HTML.
@@ -297,8 +313,13 @@ func between(text, open, close string) (string, bool) {
 const maxWritten = 40
 
 // written adds the sentences that an edit adds to a document, or to the comments of code. It
-// ignores lines that old already has.
+// ignores lines that old already has, and drops sentences that were written before and go now.
 func (d *Digester) written(path, old, now string) {
+	for gone, i := prose.Squeeze(linesBeside(now, old)), 0; gone != "" && i < len(d.Made); i++ {
+		if f := &d.Made[i]; f.Kind == Written && f.Path == path && strings.Contains(gone, f.Text) {
+			f.State = Dropped
+		}
+	}
 	forPeople := isDocument(path)
 	var text strings.Builder
 	for l := range strings.SplitSeq(linesBeside(old, now), "\n") {

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -45,6 +46,18 @@ func TestPrompts(t *testing.T) {
 		{"fenced code", "Mend this:\n```go\nx := parse(a, b, c)\n}\n```\n",
 			"prompt: Mend this:\ncode: x := parse(a, b, c)"},
 		{"a log", "Mend the parser.\n" + log, "prompt: Mend the parser.\nprompt: [5 lines of a log]"},
+		{"two lines of a log",
+			"Is it so?\ntime=2026-04-14T14:00:01Z level=WARN msg=\"never use http\"\nIt stopped.",
+			"prompt: Is it so?\ncode: time=2026-04-14T14:00:01Z level=WARN msg=\"never use http\"\n" +
+				"prompt: It stopped."},
+		{"a warning is no log", "WARNING: never use http.", "prompt: WARNING: never use http."},
+		{"a template with what was typed",
+			"## User Input\n\n```text\nAdd a lamp\n```\n\nYou **MUST** consider the input.",
+			"prompt: Add a lamp"},
+		{"a template without", "## User Input\n\n```text\n\n```\n\nConsider the input.",
+			"prompt: User Input\nprompt: Consider the input."},
+		{"a plan in Cursor", "Lamps and tide\n\nImplement the plan as specified, it is attached for " +
+			"your reference. Do NOT edit the plan file itself.\n\nDon't stop.", "prompt: Lamps and tide"},
 		{"words that lead to a log", "It still stops:\n" + log + "Why?",
 			"prompt: It still stops: [5 lines of a log]\nprompt: Why?"},
 		{"a log behind words", "It still stops: " + log, "prompt: It still stops: [5 lines of a log]"},
@@ -163,6 +176,14 @@ func TestWritten(t *testing.T) {
 			"new_string":"// The old words of this comment.\n// Parse reads each line once. It keeps the last token, because\n// the printer asks for it.\nfunc Parse() {}\n"}`)},
 			"edit: edited a.go: Parse",
 			"written: It keeps the last token, because the printer asks for it.")
+	})
+	t.Run("a comment that is replaced", func(t *testing.T) {
+		const change = `{"file_path":"a.go","old_string":"%s","new_string":"%s"}`
+		first, then := "// Never cache it, the server asks.\\n", "// It is cached, so that nobody waits.\\n"
+		check(t, []Message{called("", "Edit", fmt.Sprintf(change, "", first)),
+			called("", "Edit", fmt.Sprintf(change, first, then))},
+			"edit: edited a.go", "written[dropped]: Never cache it, the server asks.",
+			"edit: edited a.go", "written: It is cached, so that nobody waits.")
 	})
 	t.Run("bounded", func(t *testing.T) {
 		facts := Of(

@@ -95,18 +95,15 @@ func isTrace(s, t string, mode Kind) bool {
 // isLog reports whether a line is one of a log: a time or a level in front, members behind equals
 // signs, or how far something is.
 func isLog(t string) bool {
-	rest := strings.TrimLeft(t, "[( ")
-	switch {
-	case timed(rest):
-		return true
-	case level(t):
-		return true
-	case members(t) >= 3, members(t) == 2 && hasAny(t, "time=", "ts=", "level=", "msg="):
-		return true
-	case progress(t):
-		return true
-	}
-	return hasAny(t, "remote: ", "npm ERR! ", "npm WARN ", "npm error ", "npm warn ")
+	return IsLog(t) || level(t) || progress(t) ||
+		hasAny(t, "remote: ", "npm ERR! ", "npm WARN ", "npm error ", "npm warn ")
+}
+
+// IsLog reports whether a line, however few there are, is one of a log: a time stands in front, or
+// there are members behind equals signs.
+func IsLog(t string) bool {
+	return timed(strings.TrimLeft(t, "[( ")) || members(t) >= 3 ||
+		members(t) == 2 && hasAny(t, "time=", "ts=", "level=", "msg=")
 }
 
 // timed reports whether a line begins with a time of the clock.

@@ -325,7 +325,7 @@ func (r *overviewRow) readBeginning(fresh []history.Entry, words wordsOf) error 
 		if isPlan {
 			prompt = planTitle(shown.Text)
 		} else {
-			prompt = cutTitle(withoutFrame(digest.Asked(shown.Text)))
+			prompt = cutTitle(withoutFrame(digest.Asked(shown.Text), shown.Text))
 		}
 		if r.prompt == "" || !isSlight(prompt) {
 			r.prompt = prompt
@@ -354,10 +354,16 @@ func originOf(e *history.Entry) string {
 // planFrame begins the first prompt of a session in which Claude Code carries out a plan.
 const planFrame = "Implement the following plan:"
 
-// withoutFrame returns a prompt from its first words of substance on.
-func withoutFrame(prompt string) string {
+// withoutFrame returns a prompt from its first words of substance on. Where the plan was folded,
+// they are its first line.
+func withoutFrame(prompt, whole string) string {
+	const space = "# \t\r\n"
 	rest, framed := strings.CutPrefix(prompt, planFrame)
-	if rest = strings.TrimLeft(rest, "# \t\r\n"); framed && rest != "" {
+	if rest = strings.TrimLeft(rest, space); framed && rest == "" {
+		_, rest, _ = strings.Cut(whole, planFrame)
+		rest, _, _ = strings.Cut(strings.TrimLeft(rest, space), "\n")
+	}
+	if framed && rest != "" {
 		return rest
 	}
 	return prompt

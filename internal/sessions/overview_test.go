@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -162,7 +163,10 @@ func TestOverviewSlightPrompts(t *testing.T) {
 		"no spaces":    {{"修复登录错误", "修复登录错误"}, {"now commit and push it", "修复登录错误"}},
 		"never":        {{"hello", "hello"}, {"go on", "hello"}},
 		"instructions": {{"why does it flicker?", "why does it flicker?"}},
-		"a plan":       {{"commit this", "Mend the lamps"}, {"why does it flicker?", "Mend the lamps"}},
+		"a plan typed": {{"Implement the following plan:\n\n# Plan: Mend the lamps\n\n## Context\n" +
+			strings.Repeat("\n### Step\n\nFile: `lamp.go`\n\n- Gate the lamp\n- Save it\n", 9),
+			"Plan: Mend the lamps"}},
+		"a plan": {{"commit this", "Mend the lamps"}, {"why does it flicker?", "Mend the lamps"}},
 	} {
 		switch session {
 		case "a plan":

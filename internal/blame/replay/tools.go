@@ -20,7 +20,7 @@ var (
 	contentNames = []string{"content", "contents", "file_text", "text"}
 	patchNames   = []string{"input", "patch", "patchText", "patch_text", "diff"}
 	commandNames = []string{"command", "cmd", "script"}
-	dirNames     = []string{"workdir", "cwd", "dir_path", "directory"}
+	DirNames     = []string{"workdir", "cwd", "dir_path", "directory"}
 	allNames     = []string{"replace_all", "replaceAll", "allow_multiple"}
 )
 
@@ -86,7 +86,7 @@ func Changes(tool string, raw json.RawMessage, dir string) []Change {
 	if !a.fits(how, file) {
 		how = a.shape(file)
 	}
-	if given := a.text(dirNames); given != "" && how != editForm && how != writeForm {
+	if given := a.text(DirNames); given != "" && how != editForm && how != writeForm {
 		dir = under(dir, given)
 	}
 	switch how {
