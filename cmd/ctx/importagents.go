@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
@@ -20,9 +22,23 @@ func newImportFormCmd(a *app, f *catalog.Agent) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := &linker{ahead: readAhead{files: args, named: o.session, listed: listed, asker: q,
+		others := map[string]error{}
+		own := slices.DeleteFunc(slices.Clone(args), func(file string) bool {
+			if listed[file] == nil && file != "-" {
+				others[file] = a.ofAnother(f, file)
+			}
+			return others[file] != nil
+		})
+		l := &linker{ahead: readAhead{files: own, named: o.session, listed: listed, asker: q,
 			agent: func(string) *catalog.Agent { return f }}}
-		return importFiles(a, args, l.importNext(a), l)
+		next := l.importNext(a)
+		return importFiles(a, args,
+			func(s *session.Store, file string, then func(importedFile, error) error) error {
+				if err := others[file]; err != nil {
+					return then(importedFile{file: file}, err)
+				}
+				return next(s, file, then)
+			}, l)
 	})
 	o.addWith(a, cmd, "the session (default: the transcript's own id)")
 	return cmd

@@ -82,6 +82,18 @@ func (a *app) whose(file string) (string, error) {
 	return catalog.Whose(in), nil
 }
 
+// ofAnother returns an error if the records of a transcript say that it is of another agent than the
+// one that was named: read as the wrong one, its messages would have no words.
+func (a *app) ofAnother(f *catalog.Agent, file string) error {
+	whose, err := a.whose(file)
+	if err != nil || whose == f.Name || !catalog.Marked(whose) || !catalog.Marked(f.Name) {
+		return nil // whoever reads it says what is wrong
+	}
+	return &fileError{withHint(
+		fmt.Errorf("nothing of %q is stored: it has no message of %s", file, f.Title),
+		"`ctx import %s %s` reads it", whose, oneLine(file))}
+}
+
 // notOf returns an error if a transcript of which nothing was stored is not the agent's.
 func (a *app) notOf(f *catalog.Agent, file string, stats *transcript.Stats) error {
 	nothing := len(stats.Kept) == 0 && len(stats.Skipped) == 0

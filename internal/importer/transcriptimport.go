@@ -225,8 +225,11 @@ func (im *transcriptImporter) exportedAs(h *transcript.Home, first transcript.Or
 }
 
 // ThreadSession returns the session of a subagent whose conversation is a thread of another
-// session's transcript.
+// session's transcript. An export of that session is its transcript.
 func ThreadSession(parent, thread string) string {
+	if strings.HasSuffix(parent, "."+thread) {
+		return parent
+	}
 	return history.FitSession(parent + "." + thread)
 }
 
@@ -349,7 +352,7 @@ func (s *Writer) LinkChildren(ctx context.Context, list []Child) (linked int, er
 	named := map[string]string{}
 	for i := range list {
 		c := &list[i]
-		if !c.Named {
+		if !c.Named || c.Session == c.Parent.Session {
 			continue
 		}
 		if !exists(view, c.Parent.Session) && exists(view, c.Session) {

@@ -107,6 +107,12 @@ var marks = [...]mark{
 	}},
 }
 
+// Marked reports whether an agent's own records have a mark, which JSON lines of any program lack.
+func Marked(agent string) bool {
+	return agent != shape.JSONLAgent &&
+		slices.ContainsFunc(marks[:], func(m mark) bool { return m.agent == agent })
+}
+
 // in reports whether a record has a member, which may be null.
 func in(o jsonvalue.Object, name string) bool {
 	_, ok := o[name]

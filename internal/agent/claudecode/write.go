@@ -246,6 +246,10 @@ func (w *writer) record(
 	m *transcript.Message, rec jsonvalue.Object, id, up string, before []json.RawMessage, made bool,
 ) {
 	rec.Set("uuid", id)
+	if rec.Text("sessionId") != w.Session && rec.True("isSidechain") {
+		rec.Set("isSidechain", false) // Claude Code shows no other in a session of its own
+		delete(rec, "agentId")
+	}
 	rec.Set("sessionId", w.Session)
 	rec["parentUuid"] = json.RawMessage("null")
 	if up != "" {
