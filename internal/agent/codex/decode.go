@@ -101,11 +101,12 @@ func (d *decoder) readItem(
 	case itemAgentMessage:
 		parts = texts(payload, left)
 	case itemWebSearch:
-		if s := payload.Object("action").Text("query"); s != "" {
-			action := payload.Object("action").Without("query")
-			left["action"] = jsonvalue.Encode(action)
+		action := payload.Object("action")
+		name := searchedMember(action)
+		if s := action.Text(name); s != "" {
+			left["action"] = jsonvalue.Encode(action.Without(name))
 			parts = append(parts, transcript.TextPart(s,
-				transcript.Extra(Agent, jsonvalue.NewObject("member", "query"))))
+				transcript.Extra(Agent, jsonvalue.NewObject("member", name))))
 		}
 	case itemReasoning:
 		m.Note, m.Role, m.Author = false, transcript.RoleModel, d.model
@@ -305,4 +306,12 @@ func (d *decoder) output(kind, id string, payload, left jsonvalue.Object) json.R
 	}
 	return transcript.ResultPart(id, d.tools[id], jsonvalue.Encode(map[string]string{member: said}),
 		transcript.Extra(Agent, rest))
+}
+
+// searchedMember returns the member of an action of a web search that has the words.
+func searchedMember(action jsonvalue.Object) string {
+	if action.Text("type") == "find_in_page" {
+		return "pattern"
+	}
+	return "query"
 }

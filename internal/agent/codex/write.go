@@ -180,7 +180,7 @@ func nativeItem(m *transcript.Message, payload jsonvalue.Object, parts []json.Ra
 	case itemWebSearch:
 		if len(parts) > 0 {
 			action := payload.Object("action").Without()
-			action.Set("query", transcript.ReadPart(parts[0]).Text)
+			action.Set(searchedMember(action), transcript.ReadPart(parts[0]).Text)
 			payload["action"] = jsonvalue.Encode(action)
 		}
 	case itemReasoning:

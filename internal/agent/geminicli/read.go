@@ -3,6 +3,7 @@ package geminicli
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"io"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -12,7 +13,7 @@ import (
 // transcript.Read describes. A file of /chat save does not name its session: the session has the
 // file's name if that begins with "checkpoint-".
 //
-// What follows the last line feed is not read until it is a whole line (counted as
+// What follows the last line feed is not read until it is a whole record (counted as
 // transcript.SkipTornTail). Damage is counted in Stats.Skipped and read around: bad
 // lines, lines over MaxLine, NUL bytes, bytes that are not UTF-8 (each run becomes U+FFFD). Two
 // records on one line are both read, also when the first one is torn. Memory grows with the longest
@@ -41,7 +42,7 @@ func (s *replay) read(r io.Reader) error {
 func (s *replay) line(l transcript.Line) error {
 	s.stats.Skip(transcript.SkipNULRun, l.NULs)
 	text := bytes.TrimSpace(l.Text)
-	if !l.Complete {
+	if !l.Complete && !json.Valid(text) {
 		if len(text) > 0 || l.TooLong {
 			s.stats.Skip(transcript.SkipTornTail, 1)
 		}

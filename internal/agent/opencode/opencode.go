@@ -37,6 +37,9 @@ func hintsOf(o jsonvalue.Object) *transcript.Hints {
 	return transcript.ReadHints(o.Object("metadata")[transcript.HintName])
 }
 
+// subtask is the type of the part with what a command of the user asks a subagent.
+const subtask = "subtask"
+
 // partOf makes a part of an opencode part, other than one of a tool.
 func partOf(o jsonvalue.Object) json.RawMessage {
 	rest := o.Without("sessionID", "messageID")
@@ -44,6 +47,10 @@ func partOf(o jsonvalue.Object) json.RawMessage {
 	case "text":
 		if s, ok := jsonvalue.Text(o["text"]); ok {
 			return transcript.TextPart(s, extra(rest.Without("text", "type")))
+		}
+	case subtask:
+		if s, ok := jsonvalue.Text(o["prompt"]); ok {
+			return transcript.TextPart(s, extra(rest.Without("prompt")))
 		}
 	case "reasoning":
 		if s, ok := jsonvalue.Text(o["text"]); ok {
@@ -89,6 +96,10 @@ func ownPart(p transcript.Part) (o jsonvalue.Object, ok bool) {
 func plainPart(p transcript.Part, kept jsonvalue.Object) jsonvalue.Object {
 	o := kept.Without()
 	if p.Kind == transcript.PartText {
+		if o.Text("type") == subtask {
+			o.Set("prompt", p.Text)
+			return o
+		}
 		o.Set("type", "text")
 		o.Set("text", p.Text)
 		return o

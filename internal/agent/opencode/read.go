@@ -215,7 +215,7 @@ func (d *reader) named(info jsonvalue.Object) jsonvalue.Object {
 func isKnownPart(kind string) bool {
 	switch kind {
 	case "text", "reasoning", "file", "tool", "step-start", "step-finish", "snapshot", "patch",
-		"agent", "retry", "compaction", "subtask":
+		"agent", "retry", "compaction", subtask:
 		return true
 	}
 	return false
