@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,6 +53,9 @@ func (o *diffOptions) run(a *app, b openBranch, args []string) error {
 		return usagef("bad --budget: %d: 1 is the least", o.budget)
 	case o.context < 0:
 		return usagef("bad --unified: %d: 0 is the least", o.context)
+	}
+	if first, last, ok := strings.Cut(args[0], ".."); ok && len(args) == 1 { // as git writes it
+		args = []string{cmp.Or(first, "HEAD"), cmp.Or(last, "HEAD")}
 	}
 	from, err := o.point(b, args[0])
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -100,18 +101,31 @@ func (o *grepOptions) in(
 }
 
 // matched returns the line of a match, or where it is long the passage around the match.
-func (a *app) matched(l find.Line) string {
-	if most := a.grepRoom(); utf8.RuneCountInString(l.Text) > most {
-		passage := oneLine(search.Passage(l.Text, l.At[0], l.At[1], most))
+func (a *app) matched(l find.Line, p *regexp.Regexp) string {
+	text, at := l.Text, l.At
+	if most := a.grepRoom(); utf8.RuneCountInString(text) > most {
+		match := oneLine(text[at[0]:at[1]])
+		text = oneLine(search.Passage(text, at[0], at[1], most))
 		// A match with line ends or many blanks is another text there, and one that is too long is cut
-		before, after, found := strings.Cut(passage, oneLine(l.Text[l.At[0]:l.At[1]]))
-		if !found || l.At[0] == l.At[1] {
-			return passage
+		at[0] = strings.Index(text, match)
+		if at[1] = at[0] + len(match); at[0] < 0 || match == "" {
+			return text
 		}
-		return before + a.paint(styleHit, passage[len(before):len(passage)-len(after)]) + after
 	}
-	before, match, after := l.Text[:l.At[0]], l.Text[l.At[0]:l.At[1]], l.Text[l.At[1]:]
-	return oneLine(before) + a.paint(styleHit, oneLine(match)) + oneLine(after)
+	return oneLine(text[:at[0]]) + a.paint(styleHit, oneLine(text[at[0]:at[1]])) +
+		a.painted(text, at[1], p)
+}
+
+// painted returns a text from a byte on, with its matches in colour.
+func (a *app) painted(text string, from int, p *regexp.Regexp) string {
+	var b strings.Builder
+	for _, m := range p.FindAllStringIndex(text, -1) {
+		if m[0] >= from && m[1] > m[0] {
+			b.WriteString(oneLine(text[from:m[0]]) + a.paint(styleHit, oneLine(text[m[0]:m[1]])))
+			from = m[1]
+		}
+	}
+	return b.String() + oneLine(text[from:])
 }
 
 func roleOrKind(shown *history.Shown) string {

@@ -151,7 +151,7 @@ var layers = map[string]string{
 	"internal/when": "",
 	"internal/sessions": "format internal/agent/transcript internal/brief internal/cache " +
 		"internal/clusters internal/digest internal/history internal/message " +
-		"internal/prose internal/summaries internal/varint refs",
+		"internal/prose internal/search internal/summaries internal/varint refs",
 	"internal/find": "forest/summarize format internal/agent/transcript internal/brief " +
 		"internal/cache internal/clusters internal/digest internal/history internal/jsonvalue " +
 		"internal/message internal/outcome internal/prose internal/search internal/sessions " +

@@ -82,8 +82,8 @@ func (a *app) whose(file string) (string, error) {
 	return catalog.Whose(in), nil
 }
 
-// ofAnother returns an error if the records of a transcript say that it is of another agent than the
-// one that was named: read as the wrong one, its messages would have no words.
+// ofAnother returns an error if the records of a transcript say that it is of another agent than
+// the one that was named: read as the wrong one, its messages would have no words.
 func (a *app) ofAnother(f *catalog.Agent, file string) error {
 	whose, err := a.whose(file)
 	if err != nil || whose == f.Name || !catalog.Marked(whose) || !catalog.Marked(f.Name) {

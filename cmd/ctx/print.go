@@ -220,6 +220,9 @@ func short(s *session.Store, id format.ID) string {
 	return id.String()
 }
 
+// widestCell is the most columns that a cell of a table may take and still push the others.
+const widestCell = 64
+
 // table writes rows in columns with two spaces between them. On a terminal the last cell of a row
 // goes on below itself.
 func (a *app) table(rows [][]string) {
@@ -229,7 +232,9 @@ func (a *app) table(rows [][]string) {
 			if i == len(width) {
 				width = append(width, 0)
 			}
-			width[i] = max(width[i], columnsOf(cell))
+			if n := columnsOf(cell); n <= widestCell {
+				width[i] = max(width[i], n)
+			}
 		}
 	}
 	for _, row := range rows {
@@ -241,7 +246,7 @@ func (a *app) table(rows [][]string) {
 			}
 			b.WriteString(cell)
 			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", width[i]-columnsOf(cell)+2))
+				b.WriteString(strings.Repeat(" ", max(width[i]-columnsOf(cell), 0)+2))
 				begin += width[i] + 2
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -246,6 +247,10 @@ func namedRemote(set repo.Remotes, args []string) (name string, r repo.Remote, e
 		return "", r,
 			withHint(notFound("the store has no remote"), "`ctx remote add origin URL` adds one")
 	case !ok:
+		known := slices.Sorted(maps.Keys(set.Remotes))
+		if near := repo.Nearest(name, known); near != "" {
+			return "", r, withHint(notFound("remote %q", oneLine(name)), "did you mean `%s`?", near)
+		}
 		return "", r,
 			withHint(notFound("remote %q", oneLine(name)),
 				"`ctx remote list` lists the remotes of this store")

@@ -206,12 +206,7 @@ func (p *foundPrinter) line(at *place, l *find.Line, q *find.SearchQuery) error 
 func (p *foundPrinter) matched(l *find.Line, q *find.SearchQuery) string {
 	passage, is := p.telling.Call(l, q.Pattern, p.a.grepRoom())
 	if !is {
-		return p.a.matched(*l)
+		return p.a.matched(*l, q.Pattern)
 	}
-	passage = oneLine(passage)
-	at := q.Pattern.FindStringIndex(passage)
-	if at == nil {
-		return passage
-	}
-	return passage[:at[0]] + p.a.paint(styleHit, passage[at[0]:at[1]]) + passage[at[1]:]
+	return p.a.painted(oneLine(passage), 0, q.Pattern)
 }

@@ -24,7 +24,7 @@ func newUndoCmd(a *app) *cobra.Command {
 				if number, err = strconv.ParseUint(args[0], 10, 64); err != nil || number == 0 {
 					return conversation.Undone{},
 						withHint(usagef("bad operation: %.80q: a number from 1", args[0]),
-							"`ctx op log` lists the operations")
+							"`ctx op log` lists the operations; -s names a session")
 				}
 			}
 			done, err := s.Conversation.UndoMeant(c, name, number,

@@ -42,7 +42,8 @@ func (d *Digester) runs(text, why, begins string) {
 		}
 		return
 	}
-	if begins = cmp.Or(begins, prose.Valid(d.at.Dir)); begins != "" && !d.isBeside(d.place(begins)) {
+	begins = cmp.Or(begins, prose.Valid(d.at.Dir))
+	if begins != "" && !d.isBeside(d.place(begins)) {
 		begins = ""
 	}
 	messages, elsewhere := d.gitWork(text, begins)

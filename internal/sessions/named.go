@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/prose"
+	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -195,12 +196,13 @@ func (s *Reader) headBefore(view *refs.View, steps int) (name string, err error)
 const minPrefix = 4
 
 // HasWords reports whether a session has each of some words: at the beginning of a word of its
-// title or of a tag, or of its name. "#word" is a tag. Capitals do not matter. With whole, a word
-// of fewer than four letters stands for itself alone.
+// title or of a tag, or of its name. "#word" is a tag. Capitals and accents do not matter. With
+// whole, a word of fewer than four letters stands for itself alone.
 func (o *Overview) HasWords(words []string, whole bool) bool {
-	title, tags := strings.ToLower(o.Title), strings.ToLower(" #"+strings.Join(o.About.Tags, " #"))
+	folded := func(s string) string { return search.Fold(strings.ToLower(s)) }
+	title, tags := folded(o.Title), folded(" #"+strings.Join(o.About.Tags, " #"))
 	for _, word := range words {
-		word = strings.ToLower(word)
+		word = folded(word)
 		whole := whole && utf8.RuneCountInString(word) < minPrefix
 		if !hasWord(title, word, whole) && !hasWord(tags, word, whole) &&
 			!strings.HasPrefix(strings.ToLower(o.Name), word) {

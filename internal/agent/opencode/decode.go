@@ -181,7 +181,8 @@ func hideClients(parts []json.RawMessage) {
 // isOwn reports whether a text of a message of the user is opencode's, or that of a plugin, which
 // shows it to the person alone.
 func isOwn(p transcript.Part, kept jsonvalue.Object) bool {
-	return kept.Text("type") == subtask || kept.True("synthetic") || kept.True("ignored") || clientMarks.Client(p.Text)
+	return kept.Text("type") == subtask || kept.True("synthetic") || kept.True("ignored") ||
+		clientMarks.Client(p.Text)
 }
 
 // isClients reports whether a message of the user has texts, and none that a person typed. See
