@@ -193,6 +193,9 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 		return withHint(err,
 			"`ctx config get KEY` prints a setting, `ctx config set KEY VALUE` sets it")
 	}
+	if cmd.HasParent() {
+		return withHint(err, "%s", usageHint(cmd))
+	}
 	return err
 }
 

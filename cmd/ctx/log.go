@@ -59,6 +59,13 @@ func newLogCmd(a *app) *cobra.Command {
 }
 
 func (o *logOptions) run(a *app, rev string) error {
+	if rev != "" && (o.file != "" || o.drawn) && !o.cmd.Flags().Changed("session") {
+		o.argument = true // a session: no revision goes with these
+		if err := o.cmd.Flags().Set("session", rev); err != nil {
+			return err
+		}
+		rev = ""
+	}
 	switch {
 	case o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0:
 		return usagef("bad --limit: %d: 1 is the least", o.limit)

@@ -149,6 +149,11 @@ func (o *searchOptions) run(a *app, text string) error {
 		return err
 	}
 	list = eachOnce(list)
+	for i := range list {
+		if list[i].T.Named != nil {
+			most++ // a title is none of the messages
+		}
+	}
 	return cmp.Or(p.hits(newest(list, most)), a.foundOr(len(list) > 0, nothingFound))
 }
 
