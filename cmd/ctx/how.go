@@ -75,7 +75,7 @@ func (a *app) printRan(r *find.Ran, at *place) error {
 	if r.Failed > 0 {
 		said = append(said, plural(r.Failed, "failed", "failed"))
 	}
-	said = append(said, when.Ago(r.Time, a.local(a.now())))
+	said = append(said, "last "+when.Ago(r.Time, a.local(a.now())))
 	if r.Dir != "" && r.Dir != "." {
 		said = append(said, "in "+r.Dir)
 	}

@@ -176,7 +176,7 @@ func (a *app) foundProjects(here *sessionsHere) (list []foundProject, sessions i
 // store; or why none can be made for it.
 func (a *app) projectOf(dir string) (project string, has bool, why string) {
 	if dir == "" {
-		return "", false, "that name no directory"
+		return "", false, "that name no directory: `ctx import --all` in their projects finds them"
 	}
 	root, _, ok := identity.Enclosing(dir)
 	if main, linked := identity.MainWorkTree(root); ok && linked {

@@ -198,7 +198,7 @@ func IsTold(f *digest.Fact) bool { return f.Kind == digest.Prompt || f.Kind == d
 // Ended is how a failure was mended.
 type Ended struct {
 	// Of the same command, or one much like it, that passed; else the next check that passed after an
-	// edit; else a run of the command that failed, but not so.
+	// edit, in the same turn; else a run of the command that failed, but not so.
 	Run   *digest.Fact
 	Edits []string     // files that changed until then, with lines that came and went
 	Said  *digest.Fact // what the agent said about it; nil for nothing
@@ -221,12 +221,15 @@ const (
 func (s *Session) Ended(at int, stood map[int]bool) *Ended {
 	run := &s.Facts[at]
 	end, best, acts := -1, 0.0, 0
-	edited, check, other := false, -1, -1
+	edited, turned, check, other := false, false, -1, -1
 	told := IsTold(run)
 	for j := at + 1; j < len(s.Facts) && acts < maxActs; j++ {
 		f := &s.Facts[j]
-		if told && f.Kind == digest.Prompt && f.Seq > run.Seq {
-			break // whatever passes from here on may be of something else
+		if f.Kind == digest.Prompt && f.Seq > run.Seq {
+			if told {
+				break // whatever passes from here on may be of something else
+			}
+			turned = true
 		}
 		edited = edited || f.Kind == digest.Edit && !f.Undone()
 		if f.Kind != run.Kind && f.Kind != digest.Command {
@@ -238,7 +241,7 @@ func (s *Session) Ended(at int, stood map[int]bool) *Ended {
 			continue
 		}
 		if edited && run.Checks() && f.Checks() && !stood[j] && acts <= maxChecks {
-			if passed && check < 0 {
+			if passed && check < 0 && !turned {
 				check = j
 			} else if !passed && other < 0 && alikeCommands(run, f) >= alike {
 				other = j
