@@ -455,8 +455,20 @@ func (s *Reader) runOf(acts *outcome.Session, result *history.Shown) int {
 			}
 		}
 	}
+	// Codex says of what a command prints later which command that is.
+	for i := range slices.Backward(acts.Facts) {
+		f := &acts.Facts[i]
+		if command := f.Command(); f.Seq <= result.Entry.Seq && f.Kind == digest.Command &&
+			f.State == digest.Failed && len(command) >= leastNamed &&
+			strings.Contains(result.Text, command) {
+			return i
+		}
+	}
 	return -1
 }
+
+// leastNamed is how many bytes of a command tell it from words of an output.
+const leastNamed = 8
 
 // CompareMendings compares mendings of an error: a failure that something ended is larger than any
 // other, then one with a line that is more like the error, then a newer one.
