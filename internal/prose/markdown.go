@@ -6,13 +6,13 @@ import "strings"
 func WithoutBold(text string) string { return strings.ReplaceAll(text, "**", "") }
 
 // Tidy removes the marks of Markdown from a line: heads, bullets, quotes, and pairs of asterisks. A
-// mark ends before a space; without one, as in --flag, it belongs to the word.
+// mark ends before a space; without one, as in --flag and #343, it belongs to the word.
 func Tidy(line string) string {
 	line = strings.TrimLeft(line, " \t")
 	for {
 		rest := strings.TrimLeft(line, "#>*-•")
 		if rest == line || rest != "" && strings.IndexByte(" \t", rest[0]) < 0 &&
-			strings.HasPrefix(line, "-") {
+			(line[0] == '-' || line[0] == '#' && len(rest) == len(line)-1) {
 			break
 		}
 		line = strings.TrimLeft(rest, " \t")
