@@ -55,7 +55,7 @@ func (d *Digester) call(c *Call) {
 	}
 	if len(open) > 0 {
 		d.Open[c.ID] = open
-		if script := a.command(); kind == runCommand && mayRestore(script) {
+		if script := a.command(); kind == runCommand && (mayRestore(script) || hidesEnd(script)) {
 			d.Scripts[c.ID] = prose.Valid(script)
 		}
 	}

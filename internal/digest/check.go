@@ -11,7 +11,12 @@ import (
 // answers a question (`diff`, `test -f`, `pgrep`, `git diff --exit-code`), or tells of a slip that
 // is put right at once (`cd` to a directory that is not there).
 func (f *Fact) Checks() bool {
-	return f.Kind == Command && f.Ran() && (f.Test || isCheck(strings.Fields(f.Key)))
+	return f.Ran() && f.isCheck()
+}
+
+// isCheck is Checks before the end is known.
+func (f *Fact) isCheck() bool {
+	return f.Kind == Command && (f.Test || isCheck(strings.Fields(f.Key)))
 }
 
 // Builds reports whether a fact is a check that only looks whether the project builds.

@@ -23,6 +23,9 @@ func Did(c Call, r *Result) string {
 	var lines []string
 	for i := range calls {
 		f, state := &calls[i], facts[i].State
+		if state == Passed && !facts[i].Checks() {
+			state = "" // nothing was checked
+		}
 		if f.Kind == Commit {
 			f = &facts[i]
 		}
@@ -132,7 +135,7 @@ func (f *Fact) Command() string {
 			break
 		}
 		end := strings.TrimLeft(text[at+len(": "):], "0123456789 ")
-		if end == "passed" || strings.HasPrefix(end, "failed") ||
+		if slices.Contains(passedSo[:], end) || strings.HasPrefix(end, "failed") ||
 			strings.HasPrefix(end, "exit status ") {
 			return text[:at]
 		}

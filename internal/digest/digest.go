@@ -21,7 +21,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 54
+const Version = 55
 
 // Kind is the subject of a fact.
 type Kind string
@@ -163,7 +163,8 @@ type Digester struct {
 	Made []Fact
 	// Open holds the indexes of the facts of each call without a result, by the id of the call.
 	Open map[string][]int
-	// Scripts holds the scripts of calls in Open that may put files back or show the work tree.
+	// Scripts holds the scripts of calls in Open that may put files back, show the work tree, or
+	// end with a filter.
 	Scripts map[string]string
 	// Tasks holds the titles of the tasks of a task list, by number.
 	Tasks map[string]string

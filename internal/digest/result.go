@@ -70,10 +70,14 @@ func (d *Digester) result(r *Result) {
 	if how == message.Stopped {
 		o.output = "" // nothing got in its way
 	}
+	hidden := !o.failed && hidesEnd(script)
 	switch f.Kind {
 	case Command, Commit:
 		for _, i := range facts {
 			if k := d.Made[i].Kind; k == Command || k == Commit {
+				if hidden && d.Made[i].isCheck() && !readTests(o.output).seen && broke(o.output) {
+					o.failed, o.exit = true, -1
+				}
 				d.ended(i, o)
 				f = d.Made[i]
 			}
@@ -86,7 +90,7 @@ func (d *Digester) result(r *Result) {
 			d.branchShown(f, o.output, true)
 			d.failures(f.Key, o.output)
 		}
-		if script != "" && !o.failed && !f.Elsewhere {
+		if mayRestore(script) && !o.failed && !f.Elsewhere {
 			d.restored(script, slices.DeleteFunc(slices.Clone(facts), func(i int) bool {
 				return d.Made[i].Kind != Commit || d.Made[i].IsRequest()
 			}))

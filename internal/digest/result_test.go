@@ -222,7 +222,7 @@ func TestFailsSoFar(t *testing.T) {
 		"command: ran go test ./...: in the background as 49")
 	check(t, append(messages, called("b", "write_stdin", `{"session_id":49}`),
 		answered("b", "Process exited with code 0\nOutput:\nok shop/server 1s\n")),
-		"command[passed]: ran go test ./...: 1 passed",
+		"command[passed]: ran go test ./...: 1 package passed",
 		"failure: server/a_test.go:3:1: undefined: errors")
 }
 
@@ -326,7 +326,7 @@ func TestInBackground(t *testing.T) {
 	check(t, []Message{call, runs}, "command: ran go test -race ./...: in the background as 55011")
 	wait := called("b", "write_stdin", `{"session_id":55011}`)
 	check(t, []Message{call, runs, wait, answered("b", "Process exited with code 0\nOutput:\nok x 1s")},
-		"command[passed]: ran go test -race ./...: 1 passed")
+		"command[passed]: ran go test -race ./...: 1 package passed")
 	facts := Of(numbered(call, runs))
 	if got := facts[0].Command(); got != "go test -race ./..." {
 		t.Errorf("command %q", got)

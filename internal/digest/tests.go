@@ -11,7 +11,8 @@ import (
 // tests is the parsed output of a test runner.
 type tests struct {
 	seen   bool // there is some output of a test runner
-	passed int  // number of tests or packages; 0 if the output does not give it
+	passed int  // number of tests; 0 if the output does not give it
+	groups int  // number of packages of Go that passed
 	failed int
 	names  []string // of failed tests
 	files  []string // packages and files with failed tests
@@ -28,8 +29,17 @@ func (t *tests) String() string {
 	if t.passed > 0 {
 		return number(t.passed) + " passed"
 	}
-	return "passed"
+	switch t.groups {
+	case 0:
+		return passedSo[0]
+	case 1:
+		return "1 " + passedSo[1]
+	}
+	return number(t.groups) + " " + passedSo[2]
 }
+
+// passedSo are the ways to say that tests passed, after a number if there is one.
+var passedSo = [...]string{"passed", "package passed", "packages passed"}
 
 // readTests parses the output of the test runners of Go, pytest, unittest, Jest, Vitest, Mocha,
 // Cargo, and of TAP.
@@ -56,7 +66,9 @@ func (t *tests) line(line string) {
 	switch {
 	case strings.HasPrefix(line, "ok ") || line == "PASS" || line == "OK":
 		t.seen = true
-		if strings.HasPrefix(line, "ok ") {
+		if words := strings.Fields(line); len(words) > 2 && isSeconds(words[2]) {
+			t.groups++
+		} else if len(words) > 1 {
 			t.passed++
 		}
 	case line == "FAIL" || strings.HasPrefix(line, "FAIL "):
@@ -69,6 +81,11 @@ func (t *tests) line(line string) {
 	default:
 		t.counts(line)
 	}
+}
+
+// isSeconds reports whether a word is what Go says of how long the tests of a package took.
+func isSeconds(word string) bool {
+	return word == "(cached)" || strings.HasSuffix(word, "s") && word[0] >= '0' && word[0] <= '9'
 }
 
 // fail notes the test that a line names after lead.

@@ -9,10 +9,10 @@ func TestRunners(t *testing.T) {
 	tests := []struct{ name, command, output, want string }{
 		{"Go", "go test ./...",
 			"ok  \tx/a\t0.1s\nok  \tx/b\t(cached)\n?   \tx/c\t[no test files]\n",
-			"[passed]: 2 passed"},
+			"[passed]: 2 packages passed"},
 		{"Go, verbose", "go test -v .",
 			"=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \tx/a\t0.1s\n",
-			"[passed]: 1 passed"},
+			"[passed]: 1 package passed"},
 		{"Go, failing", "go test ./...",
 			"--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/empty (0.00s)\n        a_test.go:3: " +
 				"lost\nFAIL\nFAIL\tx/a\t0.1s\nok  \tx/b\t0.1s\nFAIL\n",
@@ -62,7 +62,7 @@ func TestRunners(t *testing.T) {
 			"[failed]: 1 failed: TestA"},
 		{"Go, a log with a count at its end", "go test -v .",
 			"    a_test.go:46: retried: 7 failed\n--- PASS: TestA (1.03s)\nPASS\nok  \tx/a\t1s\n",
-			"[passed]: 1 passed"},
+			"[passed]: 1 package passed"},
 		{"pytest, a print", "pytest",
 			"12 failed requests were sent again\n=== 3 passed in 0.40s ===\n",
 			"[passed]: 3 passed"},
