@@ -38,7 +38,7 @@ func (c *chooser) isOver(i int, l *later) bool {
 		return f.Seq < min(l.listed, l.wanted) || f.State == digest.Active && l.closed
 	case digest.Decision: // the user wants something else, or has changed their mind
 		_, answer, ok := strings.Cut(strings.ToLower(f.Text), " → ")
-		return ok && slices.ContainsFunc(l.asked, func(n int) bool {
+		return ok && answer != "" && slices.ContainsFunc(l.asked, func(n int) bool {
 			said := strings.ToLower(c.items[n].fact.Text)
 			return prose.HasAny(said, []string{"instead of " + answer, "rather than " + answer,
 				"not " + answer}) ||

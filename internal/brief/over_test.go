@@ -57,6 +57,7 @@ func TestOver(t *testing.T) {
 		{"a decision, and a prompt against it", which("Postgres"),
 			one(prompt("Take SQLite instead of Postgres")), true},
 		{"a decision, and another prompt", which("Postgres"), one(prompt("Go on")), false},
+		{"a decision for nothing", which(""), one(prompt("Do not wait for it")), false},
 		{"what a summary has as next, and an answer", plan, one(done), true},
 		{"what a summary has as next", plan, one(edit), false},
 	} {
