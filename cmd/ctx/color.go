@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/when"
 )
 
 // style is what a terminal does to show a text: the parameters of the control sequence SGR
@@ -62,6 +63,9 @@ func (a *app) local(t time.Time) time.Time {
 	}
 	return t.In(a.zone)
 }
+
+// ago says how long before now a time is, for a person.
+func (a *app) ago(t time.Time) string { return when.Ago(t, a.local(a.now())) }
 
 // unpainted returns a text without what paint added to it.
 func unpainted(text string) string {

@@ -6,7 +6,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/sessions"
-	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/spf13/cobra"
 )
 
@@ -75,7 +74,7 @@ func (a *app) printRan(r *find.Ran, at *place) error {
 	if r.Failed > 0 {
 		said = append(said, plural(r.Failed, "failed", "failed"))
 	}
-	said = append(said, "last "+when.Ago(r.Time, a.local(a.now())))
+	said = append(said, "last "+a.ago(r.Time))
 	if r.Dir != "" && r.Dir != "." {
 		said = append(said, "in "+r.Dir)
 	}

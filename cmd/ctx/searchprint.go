@@ -11,7 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/sessions"
-	"github.com/gemini-ctx/ctx/internal/when"
 )
 
 // foundPrinter prints what was found: a line for each session, and what it said below that.
@@ -52,7 +51,7 @@ func (p *foundPrinter) in(at *place, session, more string) error {
 		project = at.name + ": "
 	}
 	if !o.Last.IsZero() {
-		more = when.Ago(o.Last, p.a.local(p.a.now())) + more
+		more = p.a.ago(o.Last) + more
 	}
 	name = oneLine(name) + "  "
 	if more = strings.TrimPrefix(more, ", "); more != "" {

@@ -134,7 +134,7 @@ func (a *app) sessionDetails(o *sessions.Overview, below int) string {
 		said = append(said, tags)
 	}
 	if !o.Last.IsZero() {
-		said = append(said, when.Ago(o.Last, a.local(a.now())))
+		said = append(said, a.ago(o.Last))
 	}
 	d := document.SessionOf(o.Session)
 	size := plural(int(d.Messages), "message", "messages")

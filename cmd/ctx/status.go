@@ -17,7 +17,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sessions"
-	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/internal/window"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/spf13/cobra"
@@ -98,7 +97,7 @@ func (a *app) statusEverywhere() error {
 		}
 		newest := "–"
 		if !one.T.last.IsZero() {
-			newest = when.Ago(one.T.last, a.local(a.now()))
+			newest = a.ago(one.T.last)
 		}
 		trouble := ""
 		if one.T.d.Trouble != nil {
@@ -169,7 +168,7 @@ func (st *statusPrinter) recorded() {
 		text := plural(one.sessions, "session", "sessions") + ", " +
 			plural(one.messages, "message", "messages")
 		if !one.last.IsZero() {
-			text += ", the newest " + when.Ago(one.last, a.local(a.now()))
+			text += ", the newest " + a.ago(one.last)
 		}
 		a.line("  %s: %s", name, text)
 	}
