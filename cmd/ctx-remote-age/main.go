@@ -2,6 +2,6 @@
 // stores, and keeps that in another remote. docs/remote-age.md describes it.
 package main
 
-import "github.com/gemini-ctx/ctx/internal/remote/agehelper"
+import "github.com/gemini-ctx/ctx/internal/remote/sealed"
 
-func main() { agehelper.Program().Main() }
+func main() { sealed.Program().Main() }

@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 )
 
 func newCountObjectsCmd(a *app) *cobra.Command {
 	return a.newCmd("count-objects", a.onStore(func(s *session.Store, _ []string) error {
-		c, err := storedir.Count(s.Opened)
+		c, err := store.Count(s.Opened)
 		if err != nil {
 			return err
 		}
@@ -19,7 +19,7 @@ func newCountObjectsCmd(a *app) *cobra.Command {
 	}))
 }
 
-func printCounts(a *app, c storedir.Counts) error {
+func printCounts(a *app, c store.Counts) error {
 	if a.json {
 		return a.answer(c)
 	}

@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 )
 
 func newDestroyCmd(a *app) *cobra.Command {
@@ -16,7 +16,7 @@ func newDestroyCmd(a *app) *cobra.Command {
 				return err
 			}
 		}
-		if err := storedir.Destroy(a.c, s.Opened); err != nil {
+		if err := store.Destroy(a.c, s.Opened); err != nil {
 			return err
 		}
 		return a.pathResult(fields("path", s.Dir), s.Dir)

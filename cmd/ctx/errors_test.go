@@ -15,7 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
@@ -58,7 +58,7 @@ func TestExplain(t *testing.T) {
 		{&repo.CorruptError{}, exitCorrupt, "corrupt", true},
 		{&repo.KeyError{}, exitCorrupt, "corrupt", true},
 		{fmt.Errorf("%w: %w", history.ErrInput, &repo.KeyError{}), exitCorrupt, "corrupt", true},
-		{&rebuild.DiffersError{}, exitCorrupt, "corrupt", true},
+		{&repair.DiffersError{}, exitCorrupt, "corrupt", true},
 		{objects.ErrNotFound, exitCorrupt, "corrupt", true},
 		{&objects.GoneError{}, exitGone, "gone", true},
 		{history.ErrGone, exitGone, "gone", true},

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/forestfile"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
@@ -68,7 +68,7 @@ func writeUnionFind(a *app, s *session.Store, view *refs.View, number uint64) er
 	if err != nil {
 		return err
 	}
-	return unionfind.Encode(a.out, doc)
+	return forestfile.Encode(a.out, doc)
 }
 
 // operationAt returns the number of the operation that --at names.

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -55,11 +55,11 @@ func printFsck(a *app, r fsck.Report) error {
 }
 
 func newRebuildCmd(a *app) *cobra.Command {
-	var o rebuild.Options
+	var o repair.RebuildOptions
 	cmd := a.newCmd("rebuild [--dry-run]", a.onStore(func(s *session.Store, _ []string) error {
 		show, done := a.progress()
 		o.Progress = show
-		r, err := rebuild.Run(a.c, s.Opened, o)
+		r, err := repair.Rebuild(a.c, s.Opened, o)
 		done()
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func newRebuildCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func printRebuild(a *app, r rebuild.Report) error {
+func printRebuild(a *app, r repair.RebuildReport) error {
 	if a.json {
 		a.document(r)
 	} else {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/forestfile"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -41,7 +40,7 @@ func importForest(a *app, s *session.Store, named, file string) (importedFile, e
 	switch {
 	case err == nil:
 		return out, printImportedForest(a, file, done)
-	case errors.Is(err, unionfind.ErrForm):
+	case errors.Is(err, forestfile.ErrForm):
 		err = &fileError{withHint(err, "`ctx forest --format union-find-json` writes such a file")}
 	case errors.Is(err, history.ErrRefused):
 		err = &fileError{withHint(err, "-s NAME imports it into a session of its own")}

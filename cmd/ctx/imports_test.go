@@ -29,7 +29,6 @@ var layers = map[string]string{
 	"internal/parallel":          "",
 	"internal/durable":           "",
 	"internal/identity":          "internal/durable",
-	"internal/agent/unionfind":   "format internal/jsonvalue",
 	"internal/architecture":      "",
 	"internal/pasted":            "",
 	"internal/prose":             "forest/summarize internal/terms",
@@ -68,7 +67,7 @@ var layers = map[string]string{
 	"internal/store": "format forest internal/durable lock objects refs sanitize " +
 		"internal/repo internal/history",
 	"internal/state": "format refs sanitize internal/history internal/store",
-	"internal/clusters": "internal/parallel format forest forest/score forest/summarize " +
+	"internal/clusters": "format forest forest/score forest/summarize internal/parallel " +
 		"internal/cache internal/history/dag objects refs internal/repo internal/window " +
 		"internal/history internal/store",
 	"internal/conversation/loop": "internal/jsonvalue sanitize",
@@ -102,22 +101,13 @@ var layers = map[string]string{
 	"internal/compaction": "format forest forest/summarize refs internal/history " +
 		"internal/store internal/clusters internal/epochs internal/summaries " +
 		"internal/conversation",
-	"internal/maintenance/graph": "format objects internal/store",
-	"internal/maintenance/replay": "format forest refs internal/maintenance/graph " +
-		"internal/store",
-	"internal/maintenance/storedir": "format internal/durable objects refs internal/store",
+	"internal/maintenance/graph": "format forest objects refs internal/store",
 	"internal/maintenance/gc": "format forest internal/durable lock objects refs " +
-		"internal/store internal/maintenance/graph internal/maintenance/replay " +
-		"internal/maintenance/storedir",
-	"internal/maintenance/fsck": "format forest internal/durable objects refs " +
-		"internal/repo internal/history internal/maintenance/graph " +
-		"internal/maintenance/replay internal/maintenance/storedir internal/store",
+		"internal/store internal/maintenance/graph",
+	"internal/maintenance/fsck": "format forest internal/durable objects refs internal/repo " +
+		"internal/history internal/store internal/maintenance/graph",
 	"internal/maintenance/bundle": "format internal/durable objects internal/repo " +
-		"internal/store internal/maintenance/graph internal/maintenance/storedir " +
-		"internal/maintenance/fsck",
-	"internal/maintenance/rebuild": "format forest objects refs internal/history " +
-		"internal/maintenance/graph internal/maintenance/replay internal/maintenance/storedir " +
-		"internal/store",
+		"internal/store internal/maintenance/graph internal/maintenance/fsck",
 	"internal/cli/environ": "lock internal/repo",
 	"internal/child":       "sanitize",
 	"internal/summarizer": "format forest/summarize internal/child internal/durable " +
@@ -127,25 +117,21 @@ var layers = map[string]string{
 	"internal/remote/helper":   "internal/child internal/remote",
 	"internal/remote/postgres": "internal/remote",
 	"internal/remote/s3":       "internal/remote",
-	"internal/remote/sealed": "format format/share internal/durable internal/jsonvalue " +
-		"internal/remote lock",
-	"internal/remote/agehelper": "internal/cli/environ internal/durable internal/remote " +
-		"internal/remote/git internal/remote/helper internal/remote/sealed lock",
+	"internal/remote/sealed": "format format/share internal/jsonvalue internal/durable lock " +
+		"internal/cli/environ internal/remote internal/remote/git internal/remote/helper",
 	"internal/bench":       "",
 	"internal/e2e":         "",
 	"internal/eval/corpus": "",
 	"internal/eval/stats":  "",
 	"internal/eval":        "*",
-	"internal/maintenance/forget": "format objects sanitize internal/jsonvalue " +
-		"internal/message internal/history internal/store internal/maintenance/graph " +
-		"internal/maintenance/storedir internal/clusters",
+	"internal/maintenance/forget": "format internal/jsonvalue internal/message objects " +
+		"sanitize internal/history internal/store internal/clusters internal/maintenance/graph",
 	"internal/sharing": "format format/share forest internal/epochs internal/cache " +
 		"objects refs sanitize internal/history internal/store internal/maintenance/forget " +
 		"internal/remote internal/sanitize/controls",
 	"internal/maintenance/repair": "format forest lock objects refs internal/repo " +
 		"internal/history internal/store internal/state internal/maintenance/graph " +
-		"internal/maintenance/replay internal/maintenance/storedir internal/maintenance/fsck " +
-		"internal/maintenance/rebuild",
+		"internal/maintenance/fsck",
 	"internal/summarizer/model": "forest/summarize internal/child internal/summarizer " +
 		"internal/durable",
 	"internal/when": "",
@@ -176,9 +162,9 @@ var layers = map[string]string{
 		"internal/history internal/store internal/state internal/clusters internal/edits/mask " +
 		"internal/epochs internal/conversation internal/edits internal/agent/catalog " +
 		"internal/exporter",
-	"internal/forestfile": "format forest forest/summarize internal/agent/unionfind " +
-		"internal/cache objects refs sanitize internal/history internal/store internal/clusters " +
-		"internal/epochs internal/conversation",
+	"internal/forestfile": "format forest forest/summarize internal/jsonvalue internal/cache " +
+		"objects refs sanitize internal/history internal/store internal/clusters internal/epochs " +
+		"internal/conversation",
 	"internal/session": "refs sanitize internal/repo internal/store internal/state " +
 		"internal/clusters internal/summaries internal/epochs internal/conversation " +
 		"internal/edits internal/blame internal/compaction internal/recall internal/exporter " +
@@ -191,17 +177,16 @@ var layers = map[string]string{
 		"internal/view internal/history internal/summaries internal/search " +
 		"internal/compaction internal/importer internal/identity internal/jsonvalue " +
 		"internal/session internal/maintenance/gc internal/find",
-	"internal/hooks/doctor": "internal/agent/catalog internal/agent/opencode " +
-		"internal/durable internal/hooks internal/hooks/settings internal/history " +
-		"internal/identity internal/jsonvalue internal/maintenance/storedir internal/repo " +
-		"internal/session",
+	"internal/hooks/doctor": "internal/jsonvalue internal/durable internal/identity " +
+		"internal/agent/opencode internal/hooks/settings internal/repo internal/history " +
+		"internal/store internal/agent/catalog internal/session internal/hooks",
 	"internal/cli/document": "format internal/view internal/history internal/blame " +
 		"internal/gitfile internal/clusters internal/recall internal/session internal/find " +
 		"internal/sessions",
 	"internal/cli/command": "format lock objects refs sanitize internal/repo " +
 		"internal/epochs/epoch internal/history internal/clusters internal/maintenance/graph " +
-		"internal/maintenance/bundle internal/maintenance/rebuild internal/remote " +
-		"internal/sharing internal/session internal/cli/environ internal/summarizer",
+		"internal/maintenance/bundle internal/cli/environ internal/summarizer internal/remote " +
+		"internal/sharing internal/maintenance/repair internal/session",
 	"internal/blame/whose": "refs internal/blame internal/blame/replay " +
 		"internal/cli/command internal/gitfile internal/history internal/session",
 	"internal/cli/jsonl": "format internal/jsonvalue sanitize internal/history " +
@@ -226,7 +211,7 @@ var layers = map[string]string{
 		"internal/sessions internal/find internal/recall internal/session internal/cli/document " +
 		"internal/cli/command internal/blame/whose",
 	"cmd/ctx-import-sqlite": "",
-	"cmd/ctx-remote-age":    "internal/remote/agehelper",
+	"cmd/ctx-remote-age":    "internal/remote/sealed",
 	"cmd/ctx-remote-postgres": "internal/remote internal/remote/helper " +
 		"internal/remote/postgres",
 	"cmd/ctx-remote-s3":            "internal/remote internal/remote/helper internal/remote/s3",

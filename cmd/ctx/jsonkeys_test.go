@@ -22,9 +22,9 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
@@ -32,7 +32,7 @@ import (
 // results are the types that other packages return and commands print as they are.
 func results() []any {
 	return []any{
-		fsck.Fault{}, rebuild.Report{}, bundle.Report{}, storedir.Counts{}, forget.Secret{},
+		fsck.Fault{}, repair.RebuildReport{}, bundle.Report{}, store.Counts{}, forget.Secret{},
 		forget.SourceName{}, repo.Setting{}, conversation.Undone{}, summaries.Evicted{},
 		clusters.Graduation{}, conversation.Appended{},
 		edits.LostTarget{}, forestfile.Imported{}, importer.Drift{}, brief.Line{},

@@ -24,7 +24,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/eval"
 	"github.com/gemini-ctx/ctx/internal/page/live"
-	"github.com/gemini-ctx/ctx/internal/remote/agehelper"
+	"github.com/gemini-ctx/ctx/internal/remote/sealed"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/summarizer/model"
 )
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		},
 		"ctx-browse":          func() { os.Exit(browse.Main()) },
 		"ctx-eval":            func() { os.Exit(eval.Main()) },
-		"ctx-remote-age":      func() { agehelper.Program().Main() },
+		"ctx-remote-age":      func() { sealed.Program().Main() },
 		"ctx-view-serve":      func() { live.Main() },
 		"ctx-summarize-agent": func() { os.Exit(model.AgentProgram().Main()) },
 	})

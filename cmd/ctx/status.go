@@ -13,10 +13,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/importer"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sessions"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/window"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/spf13/cobra"
@@ -52,7 +52,7 @@ func (a *app) status(s *session.Store, view *refs.View) error {
 	}
 	st := &statusPrinter{a: a, d: &d, list: list, by: recordedBy(list), shield: s.Shielded()}
 	_, st.refused = s.Allowed()
-	st.aside, _ = storedir.SetAsides(s.Dir) // fsck says why they cannot be looked for
+	st.aside, _ = store.SetAsides(s.Dir) // fsck says why they cannot be looked for
 	if st.chosen, err = s.Recall.HeadChosen(view, list); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ type statusPrinter struct {
 	shield  repo.Shield
 	refused error // why it is not known whether the store is allowed
 
-	aside []storedir.SetAside
+	aside []store.SetAside
 }
 
 // recordedAgent is what a store has of an agent; name is "" for messages of no agent.

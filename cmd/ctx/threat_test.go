@@ -103,7 +103,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 			"agent/geminicli.FuzzCheckpoint agent.FuzzClaudeCode agent.FuzzClaudeCodeOn " +
 			"agent.FuzzCodex agent.FuzzCodexOn agent.FuzzOpencode agent.FuzzJSONL",
 		"ADK events":          "agent/adk.FuzzRead agent/adk.FuzzOwn",
-		"union-find JSON":     "agent/unionfind.FuzzDecode",
+		"union-find JSON":     "forestfile.FuzzDecode",
 		"hooks":               "hooks.FuzzReadEvent",
 		"an agent's settings": "hooks/settings.FuzzInstall repo.FuzzAgentStrategy",
 		"settings":            "repo.FuzzParseConfig repo.FuzzParseDuration",

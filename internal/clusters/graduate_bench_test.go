@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/forestfile"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
@@ -29,33 +29,33 @@ func past(b *testing.B, n int) *session.Store {
 	s.History.Warn = nil
 	const each = 20
 	r := rand.New(rand.NewPCG(1, 1))
-	doc := &unionfind.Document{Head: unionfind.Head{Store: "00000000000000000000000000000000",
+	doc := &forestfile.Document{Head: forestfile.Head{Store: "00000000000000000000000000000000",
 		Forest: history.MainForest}}
 	when := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range n {
 		when = when.Add(time.Second)
 		text := storetest.Chatter(r)
-		doc.Nodes = append(doc.Nodes, unionfind.Node{
+		doc.Nodes = append(doc.Nodes, forestfile.Node{
 			ID: i, Stable: format.Sum(fmt.Appendf(nil, "node %d", i)), Parent: i / each * each,
 			Session: "old", Seq: uint64(i + 1),
-			Role: []string{"user", "model"}[i%2], Time: unionfind.Time{Time: when}, Text: &text,
+			Role: []string{"user", "model"}[i%2], Time: forestfile.Time{Time: when}, Text: &text,
 		})
 	}
 	for start := 0; start < n; start += each {
-		c := unionfind.Cluster{Root: start,
+		c := forestfile.Cluster{Root: start,
 			Stable: format.Sum(fmt.Appendf(nil, "cluster %d", start)), Number: uint64(start / each),
 			Arrival: uint64(start + each)}
 		for m := start; m < min(start+each, n); m++ {
 			c.Members = append(c.Members, m)
 		}
 		c.Covers = []format.ID{format.Sum(fmt.Appendf(nil, "summary %d", start))}
-		doc.Lineage = append(doc.Lineage, unionfind.Summary{
+		doc.Lineage = append(doc.Lineage, forestfile.Summary{
 			Stable: c.Covers[0], Root: start, Members: c.Members, Parents: []format.ID{},
 			Generation: 1,
 			Summarizer: "test", Version: "1", Text: doc.Nodes[start].Text,
 		})
 		if start+10*each < n {
-			c.Tombstone = &unionfind.Tombstone{
+			c.Tombstone = &forestfile.Tombstone{
 				Stable: format.Sum(fmt.Appendf(nil, "stone %d", start)),
 				Line:   doc.Nodes[start].Said(), Eviction: c.Number,
 			}
@@ -63,7 +63,7 @@ func past(b *testing.B, n int) *session.Store {
 		doc.Clusters = append(doc.Clusters, c)
 	}
 	var file bytes.Buffer
-	if err := unionfind.Encode(&file, doc); err != nil {
+	if err := forestfile.Encode(&file, doc); err != nil {
 		b.Fatal(err)
 	}
 	if _, err := s.ForestFile.Import(context.Background(), &file, "old"); err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -37,7 +37,7 @@ func recoveries(v verb) []verb {
 			})
 		}},
 		{name: "rebuild", do: on(func(s *session.Store) error {
-			_, err := rebuild.Run(bg, s.Opened, rebuild.Options{})
+			_, err := repair.Rebuild(bg, s.Opened, repair.RebuildOptions{})
 			return err
 		})},
 	}

@@ -17,19 +17,18 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/exporter"
+	"github.com/gemini-ctx/ctx/internal/forestfile"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/state"
@@ -345,7 +344,7 @@ func verbs() []verb {
 		})},
 		{name: "rebuild", spread: true, needs: true, prep: on(loseDerived),
 			do: on(func(s *session.Store) error {
-				_, err := rebuild.Run(bg, s.Opened, rebuild.Options{})
+				_, err := repair.Rebuild(bg, s.Opened, repair.RebuildOptions{})
 				return err
 			})},
 		{name: "bundle", files: []string{"copy.ctx"}, clear: []string{"copy.ctx"}, sweeps: true,
@@ -370,7 +369,7 @@ func verbs() []verb {
 				return r.Close()
 			}},
 		{name: "destroy", ends: true,
-			do: on(func(s *session.Store) error { return storedir.Destroy(bg, s.Opened) })},
+			do: on(func(s *session.Store) error { return store.Destroy(bg, s.Opened) })},
 		{name: "install", files: []string{agentSettings, agentSettings + ".before-ctx"},
 			prep: writeSettings, do: install},
 		{name: "install where nothing was set",
@@ -510,7 +509,7 @@ func importForest(s *session.Store) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := unionfind.Encode(&b, doc); err != nil {
+	if err := forestfile.Encode(&b, doc); err != nil {
 		return err
 	}
 	_, err = s.ForestFile.Import(bg, &b, "brought")

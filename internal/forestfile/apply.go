@@ -7,7 +7,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
@@ -131,7 +130,7 @@ func (im *importer) join(t *Tx, st *forest.State) ([]uint64, error) {
 	return clusters, nil
 }
 
-func byArrivalOf(doc *unionfind.Document) []int {
+func byArrivalOf(doc *Document) []int {
 	order := make([]int, len(doc.Clusters))
 	for i := range order {
 		order[i] = i

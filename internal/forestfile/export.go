@@ -11,7 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -20,10 +19,10 @@ import (
 // Export collects the shared forest after an operation into one document: every member with its
 // newest text, every cluster, the summaries of members, and the summaries that those were made of,
 // as far as they still exist.
-func (s *Reader) Export(view *refs.View, number uint64) (*unionfind.Document, error) {
+func (s *Reader) Export(view *refs.View, number uint64) (*Document, error) {
 	g := &gatherer{Reader: s, view: view, nodes: map[format.ID]int{}, lineage: map[format.ID]int{},
 		sums: map[int]int{}}
-	g.doc = &unionfind.Document{Head: unionfind.Head{Store: s.ID, Forest: history.MainForest,
+	g.doc = &Document{Head: Head{Store: s.ID, Forest: history.MainForest,
 		Operation: number}}
 	st, err := s.Forest(view)
 	if number != view.Number {
@@ -47,7 +46,7 @@ func (s *Reader) Export(view *refs.View, number uint64) (*unionfind.Document, er
 type gatherer struct {
 	*Reader
 	view    *refs.View
-	doc     *unionfind.Document
+	doc     *Document
 	runs    []run // of the clusters, in their order
 	nodes   map[format.ID]int
 	lineage map[format.ID]int
@@ -63,7 +62,7 @@ type run struct {
 // gatherClusters adds the clusters, live and evicted, by number.
 func (g *gatherer) gatherClusters(st *forest.State) error {
 	type found struct {
-		unionfind.Cluster
+		Cluster
 		run
 	}
 	var list []found
@@ -77,7 +76,7 @@ func (g *gatherer) gatherClusters(st *forest.State) error {
 			return err
 		}
 		list = append(list,
-			found{unionfind.Cluster{Stable: node, Number: c.Number, Arrival: c.Arrival,
+			found{Cluster{Stable: node, Number: c.Number, Arrival: c.Arrival,
 				Covers: []format.ID{}}, run{slices.Clone(members), c.Covers}})
 	}
 	evicted, err := st.Evicted()
@@ -89,10 +88,10 @@ func (g *gatherer) gatherClusters(st *forest.State) error {
 		if err != nil {
 			return err
 		}
-		f := found{unionfind.Cluster{Stable: stone.Node, Number: e.Cluster, Arrival: stone.Arrival,
+		f := found{Cluster{Stable: stone.Node, Number: e.Cluster, Arrival: stone.Arrival,
 			Covers: []format.ID{}},
 			run{covers: []format.Cover{{Summary: stone.Summary, Count: stone.Count}}}}
-		f.Tombstone = &unionfind.Tombstone{Stable: e.Tombstone, Line: line, Eviction: e.Eviction}
+		f.Tombstone = &Tombstone{Stable: e.Tombstone, Line: line, Eviction: e.Eviction}
 		if f.members, err = forest.Slice(g.Loader(), stone.Node, 0, stone.Count); err != nil {
 			return err
 		}
@@ -119,10 +118,10 @@ func (g *gatherer) members() error {
 			list = append(list, history.Entry{ID: id, Entry: e})
 		}
 	}
-	if len(list) > unionfind.MaxNodes {
+	if len(list) > MaxNodes {
 		return fmt.Errorf(
 			"%w: %d messages are in the forest, and a union-find-json file holds %d at most",
-			history.ErrRefused, len(list), unionfind.MaxNodes)
+			history.ErrRefused, len(list), MaxNodes)
 	}
 	sortSaid(list)
 	for i, at := range list {
@@ -176,23 +175,23 @@ func (g *gatherer) indexes(ids []format.ID) []int {
 	return list
 }
 
-func (g *gatherer) node(i int, at history.Entry) (unionfind.Node, error) {
+func (g *gatherer) node(i int, at history.Entry) (Node, error) {
 	newest, err := g.Newest(g.view, at.ID)
 	if err != nil {
-		return unionfind.Node{}, err
+		return Node{}, err
 	}
 	shown, err := g.Version(at.ID, newest)
 	if err != nil {
-		return unionfind.Node{}, err
+		return Node{}, err
 	}
 	e := shown.Entry
-	n := unionfind.Node{
+	n := Node{
 		ID: i, Stable: at.ID, Session: e.Session, Seq: at.Seq, Role: e.Role, Author: e.Author,
-		Time: unionfind.Time{Time: e.Time}, Invocation: e.Invocation,
+		Time: Time{Time: e.Time}, Invocation: e.Invocation,
 		Tokens: e.Tokens, Calls: e.Calls, Results: e.Results, Gone: shown.Gone,
 	}
 	if src := at.Source; src != nil {
-		n.Source = &unionfind.Source{Agent: src.Agent, Session: src.Session, Message: src.Message}
+		n.Source = &Source{Agent: src.Agent, Session: src.Session, Message: src.Message}
 	}
 	if n.Gone == "" {
 		if n.Parts = shown.Parts; n.Parts == nil {
@@ -226,7 +225,7 @@ func (g *gatherer) summary(cluster int, id format.ID, members []int) error {
 	if err != nil {
 		return err
 	}
-	out := unionfind.Summary{
+	out := Summary{
 		Stable: id, Root: g.doc.Clusters[cluster].Root, Members: members,
 		Parents: []format.ID{}, Generation: sum.Generation, Interim: sum.Interim,
 		Summarizer: sum.Summarizer, Version: sum.Version, Prompt: sum.Prompt,
@@ -274,7 +273,7 @@ func (s *Reader) header(id format.ID) (*format.Summary, error) {
 func (g *gatherer) input(cluster int, id format.ID, whole []int) (ok bool, err error) {
 	var ids []format.ID
 	sum, err := g.header(id)
-	if err == nil && !sum.Interim && g.sums[cluster] < unionfind.MaxSums/2 {
+	if err == nil && !sum.Interim && g.sums[cluster] < MaxSums/2 {
 		err = g.clusters.Members(g.view, id, func(e format.ID) error {
 			ids = append(ids, e)
 			return nil
@@ -328,7 +327,7 @@ func (s *Reader) summaryText(id format.ID) (text, gone string, err error) {
 // moments reads from the log when summaries were first accepted and clusters evicted, and when the
 // last operation was.
 func (g *gatherer) moments(number uint64) error {
-	stones := map[format.ID]*unionfind.Tombstone{}
+	stones := map[format.ID]*Tombstone{}
 	for i := range g.doc.Clusters {
 		if t := g.doc.Clusters[i].Tombstone; t != nil {
 			stones[t.Stable] = t
@@ -338,8 +337,8 @@ func (g *gatherer) moments(number uint64) error {
 		if r.Op.Number > number {
 			return true
 		}
-		made := unionfind.Moment{Operation: unionfind.Number(r.Op.Number),
-			Time: unionfind.Time{Time: r.Op.Time}}
+		made := Moment{Operation: Number(r.Op.Number),
+			Time: Time{Time: r.Op.Time}}
 		if r.Op.Number == number {
 			g.doc.Time = made.Time
 		}

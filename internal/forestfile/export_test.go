@@ -2,13 +2,11 @@ package forestfile
 
 import (
 	"context"
-
-	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 )
 
 // Append is the first operation of an import that is cut short after it: it adds the nodes of
 // a document to a session as messages.
-func (s *Writer) Append(ctx context.Context, doc *unionfind.Document, session string) error {
+func (s *Writer) Append(ctx context.Context, doc *Document, session string) error {
 	im := &importer{Writer: s, doc: doc, out: Imported{Session: session}}
 	return im.append(ctx)
 }

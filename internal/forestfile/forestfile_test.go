@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/forestfile"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -20,12 +19,12 @@ import (
 )
 
 // exported is the forest of a store as a file, and as a document.
-func exported(t testing.TB, s *session.Store) ([]byte, *unionfind.Document) {
+func exported(t testing.TB, s *session.Store) ([]byte, *forestfile.Document) {
 	t.Helper()
 	v := storetest.View(t, s)
-	doc := storetest.Must[*unionfind.Document](t)(s.ForestFile.Export(v, v.Number))
+	doc := storetest.Must[*forestfile.Document](t)(s.ForestFile.Export(v, v.Number))
 	var b bytes.Buffer
-	if err := unionfind.Encode(&b, doc); err != nil {
+	if err := forestfile.Encode(&b, doc); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes(), doc
@@ -33,7 +32,7 @@ func exported(t testing.TB, s *session.Store) ([]byte, *unionfind.Document) {
 
 // shapeOf is what a forest says, without what names it: of each cluster its words in order, its
 // summaries with the words they stand for, its line.
-func shapeOf(d *unionfind.Document) []string {
+func shapeOf(d *forestfile.Document) []string {
 	words := func(members []int) string {
 		var list []string
 		for _, m := range members {
@@ -210,8 +209,8 @@ func TestUnionFindOperation(t *testing.T) {
 		if number == 0 {
 			continue
 		}
-		doc := storetest.Must[*unionfind.Document](t)(s.ForestFile.Export(v, number))
-		if err := unionfind.Encode(io.Discard, doc); err != nil {
+		doc := storetest.Must[*forestfile.Document](t)(s.ForestFile.Export(v, number))
+		if err := forestfile.Encode(io.Discard, doc); err != nil {
 			t.Fatal(err)
 		}
 		if doc.Operation != number || !slices.Equal(shapeOf(doc), was[i]) {

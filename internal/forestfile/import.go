@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -46,7 +45,7 @@ const unionFindAgent = "union-find-json"
 func (s *Writer) Import(
 	ctx context.Context, r io.Reader, as string,
 ) (Imported, error) {
-	doc, err := unionfind.Decode(r)
+	doc, err := Decode(r)
 	if err != nil {
 		return Imported{}, err
 	}
@@ -64,7 +63,7 @@ const batch = 4096
 // importer imports one file.
 type importer struct {
 	*Writer
-	doc  *unionfind.Document
+	doc  *Document
 	out  Imported
 	ids  []format.ID // the entries of the nodes
 	seen format.ID   // a tip up to which every message that has not graduated is of this file
@@ -207,7 +206,7 @@ func (im *importer) append(ctx context.Context) error {
 	return nil
 }
 
-func (im *importer) message(n *unionfind.Node) conversation.Message {
+func (im *importer) message(n *Node) conversation.Message {
 	return conversation.Message{
 		Role: n.Role, Author: n.Author, Text: n.Said(), Parts: n.Parts, Time: n.Time.Time,
 		Tokens: n.Tokens, Invocation: n.Invocation,

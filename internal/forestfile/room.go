@@ -1,6 +1,6 @@
 // Package forestfile writes the shared forest of a store into one union-find-json file, and takes
 // such a file into a store: messages, clusters, summaries and tombstones. docs/format has the
-// format, and internal/agent/unionfind its codec.
+// format, document.go its form, decode.go and encode.go its codec.
 package forestfile
 
 import (

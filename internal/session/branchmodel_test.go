@@ -19,7 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -790,7 +790,7 @@ func (w *forked) audit() {
 		w.fatal("fsck: %v", report.Faults)
 	}
 	before := w.view()
-	rebuilt, err := rebuild.Run(bg, w.s.Opened, rebuild.Options{})
+	rebuilt, err := repair.Rebuild(bg, w.s.Opened, repair.RebuildOptions{})
 	w.must(err)
 	if !rebuilt.Same || rebuilt.Forest != before.Get("forests/main").ID {
 		w.fatal("rebuilt: %+v", rebuilt)

@@ -21,7 +21,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -964,7 +964,7 @@ func (w *world) audit() {
 		w.fatal("fsck: %v", report.Faults)
 	}
 	before := w.view()
-	rebuilt, err := rebuild.Run(bg, w.s.Opened, rebuild.Options{})
+	rebuilt, err := repair.Rebuild(bg, w.s.Opened, repair.RebuildOptions{})
 	w.must(err)
 	if !rebuilt.Same || rebuilt.Forest != before.Get("forests/main").ID {
 		w.fatal("rebuilt: %+v", rebuilt)

@@ -5,6 +5,8 @@
 //
 // The rooms above get their part of a transaction from a Room. Begin to read at Locked and
 // Tx.Commit. forget.go removes bodies for good; keycheck.go refuses a key that is not the store's.
+// copy.go, setaside.go and leftovers.go deal with the directory as a whole: they copy, count and
+// remove it, and find the files that interrupted commands left in it and beside it.
 package store
 
 import (

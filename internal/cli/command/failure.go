@@ -14,7 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/sharing"
@@ -106,7 +106,7 @@ type kind struct {
 	fits       func(error) bool
 }
 
-const repair = "`ctx fsck` lists what is damaged, `ctx fsck --repair` makes the rest whole"
+const mends = "`ctx fsck` lists what is damaged, `ctx fsck --repair` makes the rest whole"
 
 // kinds returns the kinds of errors. Of those that fit an error, the first is its kind.
 func kinds() []kind {
@@ -160,7 +160,7 @@ func kinds() []kind {
 			either(is(history.ErrStale), as[*refs.StaleError])},
 		{Corrupt, "corrupt", "restore the key from a copy; without it the store can be read, " +
 			"but not written", as[*repo.KeyError]},
-		{Corrupt, "corrupt", repair, IsCorrupt},
+		{Corrupt, "corrupt", mends, IsCorrupt},
 		{Failed, "failed", "`ctx op log -n 1` shows whether the change was recorded",
 			is(refs.ErrMaybe)},
 
@@ -180,7 +180,7 @@ func kinds() []kind {
 			"`ctx list` lists sessions, `ctx log` and `ctx search WORDS` print ids",
 			is(history.ErrNotFound)},
 		// The user did not name the object: something in the store did
-		{Corrupt, "corrupt", repair, is(objects.ErrNotFound)},
+		{Corrupt, "corrupt", mends, is(objects.ErrNotFound)},
 
 		// The file system
 		{Failed, "failed", "the disk is full; all earlier records are safe", is(syscall.ENOSPC)},
@@ -216,5 +216,5 @@ func either(list ...func(error) bool) func(error) bool {
 // IsCorrupt reports whether an error means that bytes on disk are not what was written.
 func IsCorrupt(err error) bool {
 	return either(is(refs.ErrBeyondRepair), as[*objects.CorruptError], as[*refs.CorruptError],
-		as[*repo.CorruptError], as[*rebuild.DiffersError], as[*bundle.DamagedError])(err)
+		as[*repo.CorruptError], as[*repair.DiffersError], as[*bundle.DamagedError])(err)
 }

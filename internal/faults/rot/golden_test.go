@@ -23,7 +23,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/objects"
@@ -357,7 +357,7 @@ func TestOldStoresAreRebuilt(t *testing.T) {
 		before := said(t, dir)
 		lost := takeDerived(t, open(t, dir))
 		s := open(t, dir)
-		done, err := rebuild.Run(context.Background(), s.Opened, rebuild.Options{})
+		done, err := repair.Rebuild(context.Background(), s.Opened, repair.RebuildOptions{})
 		if err != nil || !done.Same {
 			t.Fatalf("%+v, %v", done, err)
 		}

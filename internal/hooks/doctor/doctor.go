@@ -13,9 +13,9 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/hooks"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 )
 
 // The states of a check.
@@ -158,12 +158,12 @@ func (d *Doctor) allowed() Check {
 
 // setAside warns of each file that another program has put beside one of the store's.
 func (d *Doctor) setAside() (list []Check) {
-	found, err := storedir.SetAsides(d.Store.Dir)
+	found, err := store.SetAsides(d.Store.Dir)
 	if err != nil {
 		return []Check{{Name: "copies", State: Warn, Detail: err.Error()}}
 	}
 	for _, one := range found {
-		c := Check{Name: "copies", State: Warn, Detail: one.String(), Hint: storedir.SetAsideHint}
+		c := Check{Name: "copies", State: Warn, Detail: one.String(), Hint: store.SetAsideHint}
 		if one.Known {
 			c.Hint = "remove it"
 		}

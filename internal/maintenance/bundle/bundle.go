@@ -25,7 +25,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
@@ -51,7 +50,7 @@ type Report struct {
 func Write(
 	ctx context.Context, s *store.Opened, file string, progress graph.Progress,
 ) (Report, error) {
-	storedir.SweepBeside(s.FS, filepath.Dir(file), s.Now().Add(-storedir.Leftover))
+	store.SweepBeside(s.FS, filepath.Dir(file), s.Now().Add(-store.Leftover))
 	_, err := os.Lstat(file)
 	if err == nil {
 		err = fs.ErrExist

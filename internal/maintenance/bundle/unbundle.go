@@ -12,7 +12,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
@@ -50,19 +49,19 @@ func unbundle(ctx context.Context, env repo.Env, file, project string) (report R
 	if err := env.FS.MkdirAll(agent); err != nil {
 		return report, err
 	}
-	aside := filepath.Join(agent, fmt.Sprintf("%sunbundle-%d", storedir.AsidePrefix, env.Owner.PID))
-	if err := storedir.RemoveTree(env.FS, aside); err != nil {
+	aside := filepath.Join(agent, fmt.Sprintf("%sunbundle-%d", store.AsidePrefix, env.Owner.PID))
+	if err := store.RemoveTree(env.FS, aside); err != nil {
 		return report, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, storedir.RemoveTree(env.FS, aside))
+			err = errors.Join(err, store.RemoveTree(env.FS, aside))
 		}
 	}()
-	if err := storedir.MakeFolders(env.FS, aside); err != nil {
+	if err := store.MakeFolders(env.FS, aside); err != nil {
 		return report, err
 	}
-	x := storedir.NewExtractor(ctx, env.FS, aside)
+	x := store.NewExtractor(ctx, env.FS, aside)
 	if report, err = readBundle(file, x.File); err != nil {
 		return report, err
 	}

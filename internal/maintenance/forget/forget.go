@@ -17,7 +17,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
@@ -103,7 +102,7 @@ func Run(ctx context.Context, s *store.Opened, o Options) (Report, error) {
 	} else {
 		var done store.Forgot
 		if done, err = s.Store.Forget(ctx, plan); err == nil {
-			report.Forgot, err = done, storedir.DropAsides(s)
+			report.Forgot, err = done, store.DropAsides(s)
 		}
 	}
 	if err != nil {

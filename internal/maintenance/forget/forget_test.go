@@ -31,7 +31,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -268,7 +267,7 @@ func after(t *testing.T, s *session.Store, word string) {
 		t.Errorf("clusters are left without a summary: %+v", done)
 	}
 	render()
-	storetest.Must[rebuild.Report](t)(rebuild.Run(bg, s.Opened, rebuild.Options{}))
+	storetest.Must[repair.RebuildReport](t)(repair.Rebuild(bg, s.Opened, repair.RebuildOptions{}))
 	kit.Age(t, s, storetest.Start.Add(-10*kit.Day))
 	storetest.Must[gc.Report](t)(gc.Run(bg, s.Opened, gc.Options{}))
 	kit.Clean(t, s)

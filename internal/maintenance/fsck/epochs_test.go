@@ -15,7 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
@@ -53,8 +53,8 @@ func TestE51_rebuilt_from_the_log(t *testing.T) {
 	if !strings.Contains(want, "system-update") || !strings.Contains(want, "systemInstruction") {
 		t.Fatalf("nothing was told:\n%s", want)
 	}
-	storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s.Opened,
-		rebuild.Options{}))
+	storetest.Must[repair.RebuildReport](t)(repair.Rebuild(context.Background(), s.Opened,
+		repair.RebuildOptions{}))
 	if err := os.RemoveAll(filepath.Join(s.Dir, "cache")); err != nil {
 		t.Fatal(err)
 	}

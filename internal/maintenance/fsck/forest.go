@@ -10,7 +10,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
 )
 
 // checkForests replays the log. It compares the result with the forests that records name and that
@@ -20,7 +19,7 @@ func (f *checker) checkForests() {
 		return
 	}
 	f.graph.LetGoSeqs() // the replay takes much memory
-	r, err := replay.New(f.s, f.base)
+	r, err := graph.New(f.s, f.base)
 	if err != nil {
 		f.fault("forest", "refs/base", "", err.Error())
 		return
@@ -66,7 +65,7 @@ func (f *checker) checkForests() {
 }
 
 // checkBaseCovers checks the covers that were settled before the kept log.
-func (f *checker) checkBaseCovers(r *replay.Forests, ref string) {
+func (f *checker) checkBaseCovers(r *graph.Forests, ref string) {
 	name, own := graph.OwnForest(ref)
 	if !own {
 		return
@@ -86,7 +85,7 @@ func (f *checker) checkBaseCovers(r *replay.Forests, ref string) {
 }
 
 // markMembers marks the entries of all clusters of one forest, live and evicted.
-func (f *checker) markMembers(st *forest.State, r *replay.Forests) {
+func (f *checker) markMembers(st *forest.State, r *graph.Forests) {
 	for i := range f.graph.Marks {
 		f.graph.Marks[i] &^= member | twice
 	}

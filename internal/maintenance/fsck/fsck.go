@@ -19,7 +19,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
@@ -146,22 +145,22 @@ func (f *checker) note(text string, args ...any) {
 
 // checkLeftovers notes unfinished writes and unreachable objects, which do no harm.
 func (f *checker) checkLeftovers() {
-	left, err := storedir.Leftovers(f.s, f.s.Now().Add(-storedir.Leftover))
+	left, err := store.Leftovers(f.s, f.s.Now().Add(-store.Leftover))
 	if err != nil {
 		f.note("cannot look for leftovers: %v", err)
 	}
 	if len(left) > 0 {
 		f.note("%d leftovers of unfinished writes; gc removes them", len(left))
 	}
-	aside, err := storedir.SetAsides(f.s.Dir)
+	aside, err := store.SetAsides(f.s.Dir)
 	if err != nil {
 		f.note("cannot look for files that other programs set aside: %v", err)
 	}
 	for _, one := range aside {
 		f.note("%v", one)
 	}
-	if slices.ContainsFunc(aside, func(one storedir.SetAside) bool { return !one.Known }) {
-		f.note("to bring that in, %s", storedir.SetAsideHint)
+	if slices.ContainsFunc(aside, func(one store.SetAside) bool { return !one.Known }) {
+		f.note("to bring that in, %s", store.SetAsideHint)
 	}
 	orphans, err := f.s.Objects.Orphans()
 	if err == nil && len(orphans) > 0 {

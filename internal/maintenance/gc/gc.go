@@ -15,7 +15,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -189,7 +188,7 @@ func (c *collector) reindex(context.Context) error {
 	}
 	for _, id := range orphans {
 		info, err := os.Stat(c.s.Objects.PackPath(id))
-		if err != nil || !info.ModTime().Before(c.now.Add(-storedir.Leftover)) {
+		if err != nil || !info.ModTime().Before(c.now.Add(-store.Leftover)) {
 			continue // it may be being written
 		}
 		if err := c.s.Objects.Reindex(id); err != nil {

@@ -19,10 +19,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 	"github.com/gemini-ctx/ctx/objects"
@@ -71,7 +71,7 @@ func TestGCKeepsAndPrunes(t *testing.T) {
 			t.Errorf("history is not what it was")
 		}
 		kit.Clean(t, s)
-		counts := storetest.Must[storedir.Counts](t)(storedir.Count(s.Opened))
+		counts := storetest.Must[store.Counts](t)(store.Count(s.Opened))
 		if counts.Packs == 0 {
 			t.Errorf("after gc: %+v", counts)
 		}
@@ -114,8 +114,8 @@ func TestGCDropsTheLog(t *testing.T) {
 			t.Error("history is not what it was")
 		}
 		kit.Clean(t, s)
-		rebuilt := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s.Opened,
-			rebuild.Options{}))
+		rebuilt := storetest.Must[repair.RebuildReport](t)(
+			repair.Rebuild(context.Background(), s.Opened, repair.RebuildOptions{}))
 		if !rebuilt.Same || rebuilt.Objects != 0 {
 			t.Errorf("rebuild: %+v", rebuilt)
 		}
@@ -321,7 +321,7 @@ func TestGCAutoAndMerging(t *testing.T) {
 		}
 		kit.Say(t, s, "talk", batch...)
 		storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{}))
-		packs := storetest.Must[storedir.Counts](t)(storedir.Count(s.Opened)).Packs
+		packs := storetest.Must[store.Counts](t)(store.Count(s.Opened)).Packs
 		if most = max(most, packs); packs > 6 {
 			t.Errorf("round %d: %d packs", i, packs)
 		}
@@ -330,7 +330,7 @@ func TestGCAutoAndMerging(t *testing.T) {
 	kit.Say(t, s, "talk", kit.Chatter(r), kit.Chatter(r), kit.Chatter(r), kit.Chatter(r),
 		kit.Chatter(r), kit.Chatter(r), kit.Chatter(r), kit.Chatter(r))
 	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{Best: true}))
-	if c := storetest.Must[storedir.Counts](t)(storedir.Count(s.Opened)); c.Packs != 1 {
+	if c := storetest.Must[store.Counts](t)(store.Count(s.Opened)); c.Packs != 1 {
 		t.Errorf("after the best: %+v", c)
 	}
 	if again := storetest.Must[gc.Report](t)(
@@ -357,7 +357,7 @@ func TestGCBestWritesYoungPacks(t *testing.T) {
 	storetest.Must[objects.PackInfo](t)(s.Objects.WritePack(raws, objects.Fast))
 	before := kit.Texts(t, s)
 	storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{Best: true}))
-	c := storetest.Must[storedir.Counts](t)(storedir.Count(s.Opened))
+	c := storetest.Must[store.Counts](t)(store.Count(s.Opened))
 	if c.Packs != 1 || !kit.Has(t, s, top) || !kit.Has(t, s, below) {
 		t.Errorf("there are %d packs", c.Packs)
 	}

@@ -10,8 +10,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
@@ -174,8 +172,8 @@ func (c *collector) asItWas(p *graph.PackPlace) bool {
 // sweepTemp removes what writes left behind that were cut short, in the store's folders and beside
 // the store.
 func (c *collector) sweepTemp(context.Context) error {
-	old := c.now.Add(-storedir.Leftover)
-	left, err := storedir.Leftovers(c.s, old)
+	old := c.now.Add(-store.Leftover)
+	left, err := store.Leftovers(c.s, old)
 	if err != nil {
 		return err
 	}
@@ -184,7 +182,7 @@ func (c *collector) sweepTemp(context.Context) error {
 		return nil
 	}
 	for _, path := range left {
-		if err := storedir.RemoveTree(c.s.FS, path); err != nil {
+		if err := store.RemoveTree(c.s.FS, path); err != nil {
 			return err
 		}
 	}
@@ -274,7 +272,7 @@ func (c *collector) keepForests(
 			wanted[v.ID] = true
 		}
 	}
-	r, err := replay.New(c.s, base)
+	r, err := graph.New(c.s, base)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@
 // stays, what is missing is a fault. It reads headers alone, and writes nothing.
 //
 // Begin with Graph and Walk; roots.go says where walks begin, inventory.go where objects are.
+// replay.go applies the decisions of the log to the forests where the kept log begins, and compares
+// what comes out with what the log names: see Forests.Record.
 package graph
 
 import (

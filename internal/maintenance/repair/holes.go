@@ -11,7 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -227,7 +226,7 @@ func (h *holes) clusters() error {
 	if err != nil {
 		return err
 	}
-	r, err := replay.New(h.s, graph.RefsOf(base))
+	r, err := graph.New(h.s, graph.RefsOf(base))
 	if err != nil {
 		return nil //nolint:nilerr // the forest where the log begins is lost, which others tell
 	}
@@ -256,7 +255,7 @@ func (h *holes) clusters() error {
 }
 
 // baseCovers lays the summaries that were settled before the kept log.
-func (h *holes) baseCovers(r *replay.Forests, st *forest.State, c *forest.Cluster) error {
+func (h *holes) baseCovers(r *graph.Forests, st *forest.State, c *forest.Cluster) error {
 	for _, v := range c.Covers {
 		if !h.is(v.Summary, format.SummaryKind) {
 			continue

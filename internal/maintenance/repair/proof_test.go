@@ -10,8 +10,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
@@ -88,7 +88,7 @@ func TestRepairThatLosesIsRefused(t *testing.T) {
 	s := packed(t, false)
 	dir := filepath.Join(t.TempDir(), ".gemini", "context")
 	env := storetest.Env(s.Dir, nil)
-	if err := storedir.CopyTree(context.Background(), env.FS, s.Dir, dir); err != nil {
+	if err := store.CopyTree(context.Background(), env.FS, s.Dir, dir); err != nil {
 		t.Fatal(err)
 	}
 	r := &repairer{ctx: context.Background(), s: s.Opened}

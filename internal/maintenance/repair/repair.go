@@ -1,7 +1,7 @@
 // Package repair makes a damaged store sound again and reports what is lost. It copies the store
 // before its first change, and runs under the store's lock.
 //
-// Begin with Run; repairer.work lists the steps in order.
+// Begin with Run; repairer.work lists the steps in order. Rebuild makes only derived data again.
 package repair
 
 import (
@@ -18,8 +18,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/lock"
@@ -231,12 +229,12 @@ func (r *repairer) work() error {
 // report is that of the copy.
 func (r *repairer) try() error {
 	aside := filepath.Join(filepath.Dir(r.dir),
-		fmt.Sprintf("%sdry-%d", storedir.AsidePrefix, r.env.Owner.PID))
-	if err := storedir.RemoveTree(r.env.FS, aside); err != nil {
+		fmt.Sprintf("%sdry-%d", store.AsidePrefix, r.env.Owner.PID))
+	if err := store.RemoveTree(r.env.FS, aside); err != nil {
 		return err
 	}
 	dir := filepath.Join(aside, ".gemini", "context")
-	err := storedir.CopyTree(r.ctx, r.env.FS, r.dir, dir)
+	err := store.CopyTree(r.ctx, r.env.FS, r.dir, dir)
 	if err == nil {
 		env, o := r.env, r.o
 		env.WorkDir, env.StoreDir = aside, dir
@@ -253,7 +251,7 @@ func (r *repairer) try() error {
 			r.report = inner.report
 		}
 	}
-	return errors.Join(err, storedir.RemoveTree(r.env.FS, aside))
+	return errors.Join(err, store.RemoveTree(r.env.FS, aside))
 }
 
 // compare returns ErrLoses if the repaired copy has lost an object that can be read in the store:
@@ -332,7 +330,7 @@ func (r *repairer) clear(path string) error {
 	if err != nil || info.Mode().IsRegular() {
 		return err
 	}
-	return storedir.RemoveAll(r.env.FS, path)
+	return store.RemoveAll(r.env.FS, path)
 }
 
 // mendKey writes a new key where the key is lost or is not the store's, if the caller gave one.
@@ -422,12 +420,12 @@ func (r *repairer) mendRefs() error {
 
 // derive rebuilds everything that follows from the rest of the store.
 func (r *repairer) derive() error {
-	done, err := rebuild.Run(r.ctx, r.s, rebuild.Options{DryRun: true, Progress: r.o.Progress})
+	done, err := Rebuild(r.ctx, r.s, RebuildOptions{DryRun: true, Progress: r.o.Progress})
 	if done.Indexes > 0 || done.Objects > 0 && err == nil {
 		if err := r.touch(); err != nil {
 			return err
 		}
-		done, err = rebuild.Run(r.ctx, r.s, rebuild.Options{Progress: r.o.Progress})
+		done, err = Rebuild(r.ctx, r.s, RebuildOptions{Progress: r.o.Progress})
 	}
 	if done.Indexes > 0 {
 		r.mended("%d indexes of packs are made again", done.Indexes)
@@ -435,7 +433,7 @@ func (r *repairer) derive() error {
 	if done.Objects > 0 && err == nil {
 		r.mended("%d nodes, pages and forests are made again", done.Objects)
 	}
-	var unwritten *rebuild.WriteError
+	var unwritten *WriteError
 	if err != nil && r.ctx.Err() == nil && !errors.As(err, &unwritten) {
 		r.lost("clusters: %v", err)
 		err = nil
@@ -499,10 +497,10 @@ func (r *repairer) copyStore() error {
 		return fmt.Errorf("%w: %q", ErrCopyThere, to)
 	}
 	aside := filepath.Join(filepath.Dir(to),
-		fmt.Sprintf("%srepair-%d", storedir.AsidePrefix, r.env.Owner.PID))
-	err := storedir.RemoveTree(r.env.FS, aside)
+		fmt.Sprintf("%srepair-%d", store.AsidePrefix, r.env.Owner.PID))
+	err := store.RemoveTree(r.env.FS, aside)
 	if err == nil {
-		err = storedir.CopyTree(r.ctx, r.env.FS, r.dir, aside)
+		err = store.CopyTree(r.ctx, r.env.FS, r.dir, aside)
 	}
 	if err == nil {
 		err = r.env.FS.Rename(aside, to)
@@ -512,7 +510,7 @@ func (r *repairer) copyStore() error {
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("no copy of the store: %w", err),
-			storedir.RemoveTree(r.env.FS, aside))
+			store.RemoveTree(r.env.FS, aside))
 	}
 	r.report.Copy = to
 	return nil

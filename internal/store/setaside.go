@@ -1,4 +1,4 @@
-package storedir
+package store
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package agehelper
+package sealed
 
 import (
 	"bytes"

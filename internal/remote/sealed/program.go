@@ -1,6 +1,4 @@
-// Package agehelper is the program ctx-remote-age: a remote helper that encrypts what ctx stores,
-// and keeps that in another remote. docs/remote-age.md describes it.
-package agehelper
+package sealed
 
 import (
 	"context"
@@ -18,7 +16,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/git"
 	"github.com/gemini-ctx/ctx/internal/remote/helper"
-	"github.com/gemini-ctx/ctx/internal/remote/sealed"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -35,7 +32,8 @@ Your keys are in the folder age beside the config file of ctx. Keep a copy of th
 // name is the program, and what it calls itself in locks.
 const name = "ctx-remote-age"
 
-// Program returns the program.
+// Program returns the program ctx-remote-age: a remote helper that encrypts what ctx stores, and
+// keeps that in another remote. docs/remote-age.md describes it.
 func Program() helper.Program {
 	return helper.Program{Name: name, Usage: usage,
 		Features: []string{helper.FeatureCheck, helper.FeatureMembers}, Open: open,
@@ -64,13 +62,13 @@ func identity(_ context.Context, files []string, _ io.Reader, out io.Writer) err
 	return err
 }
 
-func keyring() (sealed.Keyring, error) {
+func keyring() (Keyring, error) {
 	config := environ.UserConfig()
 	if config == "" {
-		return sealed.Keyring{},
+		return Keyring{},
 			errors.New("there is no directory for the user's settings, where keys could be")
 	}
-	return sealed.Keyring{Dir: filepath.Join(filepath.Dir(config), "age"), FS: &durable.FS{},
+	return Keyring{Dir: filepath.Join(filepath.Dir(config), "age"), FS: &durable.FS{},
 		Owner: environ.Env(name).Owner}, nil
 }
 
@@ -97,7 +95,7 @@ func open(ctx context.Context, url string) (remote.Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sealed.Open(sealed.Config{Inner: inner, Identities: identities, Pin: keys.Pin(where),
+	return Open(Config{Inner: inner, Identities: identities, Pin: keys.Pin(where),
 		Group: strings.TrimPrefix(group, "#")}), nil
 }
 

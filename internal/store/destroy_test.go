@@ -1,4 +1,4 @@
-package storedir_test
+package store_test
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
@@ -22,14 +22,14 @@ func TestDestroyStopped(t *testing.T) {
 	kit.Live(t, s, rand.New(rand.NewPCG(4, 6)), 8)
 	want := kit.Texts(t, s)
 	points := durabletest.Stops(func(fsys *durable.FS) {
-		if err := storedir.Destroy(context.Background(),
+		if err := store.Destroy(context.Background(),
 			kit.Open(t, storetest.CopyStore(t, s.Dir), fsys).Opened); err != nil {
 			t.Fatal(err)
 		}
 	})
 	for _, at := range points {
 		dir := storetest.CopyStore(t, s.Dir)
-		err := storedir.Destroy(context.Background(), kit.Open(t, dir, at.FS()).Opened)
+		err := store.Destroy(context.Background(), kit.Open(t, dir, at.FS()).Opened)
 		r, openErr := repo.Open(storetest.Env(dir, nil))
 		switch {
 		case errors.Is(openErr, repo.ErrNoStore):
@@ -43,7 +43,7 @@ func TestDestroyStopped(t *testing.T) {
 			if kit.Texts(t, c) != want {
 				t.Fatalf("stop at %v: not the same store", at)
 			}
-			if err := storedir.Destroy(context.Background(), c.Opened); err != nil {
+			if err := store.Destroy(context.Background(), c.Opened); err != nil {
 				t.Fatal(err)
 			}
 			if left := kit.Files(t, filepath.Dir(dir)); len(left) > 0 {

@@ -1,8 +1,4 @@
-// Package replay applies the decisions of the log to the forests where the kept log begins, and
-// compares what comes out with what the log names. It decides nothing and stores nothing.
-//
-// Begin with Forests.Record.
-package replay
+package graph
 
 import (
 	"context"
@@ -12,7 +8,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -50,8 +45,8 @@ type Forests struct {
 func New(s *store.Opened, base map[string]format.Value) (*Forests, error) {
 	r := &Forests{memory: newMemory(s), States: map[string]*forest.State{},
 		Differs: func(string, string) {}}
-	for _, ref := range graph.SortedNames(base) {
-		name, ok := graph.OwnForest(ref)
+	for _, ref := range SortedNames(base) {
+		name, ok := OwnForest(ref)
 		if !ok {
 			continue
 		}
@@ -91,7 +86,7 @@ func (r *Forests) Record(op *format.Operation) error {
 		}
 	}
 	for _, u := range op.Refs {
-		name, ok := graph.OwnForest(u.Name)
+		name, ok := OwnForest(u.Name)
 		if !ok || !u.New.Exists() || r.Wanted == nil || !r.Wanted(u.New.ID) {
 			continue
 		}
@@ -296,7 +291,7 @@ func (r *Forests) beforeEvict(st *forest.State, c *forest.Cluster, d format.Deci
 // All replays the records of the kept log up to number to, and returns how many. What came since is
 // the next one's.
 func (r *Forests) All(
-	ctx context.Context, to uint64, progress graph.Progress,
+	ctx context.Context, to uint64, progress Progress,
 ) (operations int, err error) {
 	scan := r.s.Refs.Forward(func(rec refs.Record) bool {
 		if rec.Op.Number > to {

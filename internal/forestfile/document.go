@@ -1,6 +1,4 @@
-// Package unionfind reads and writes a forest as one JSON file: nodes with integer parents,
-// clusters, and the lineage of their summaries. docs/format/union-find-json.md is its page.
-package unionfind
+package forestfile
 
 import (
 	"encoding/json"

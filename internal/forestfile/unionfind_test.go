@@ -1,4 +1,4 @@
-package unionfind
+package forestfile
 
 import (
 	"bytes"
@@ -105,7 +105,7 @@ func TestThereAndBack(t *testing.T) {
 
 // The page's example is the sample.
 func TestPage(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "format", "union-find-json.md"))
+	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "format", "union-find-json.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,4 @@
-// Package rebuild makes derived data again from entries, summaries, tombstones and the log: the
-// indexes of packs, and the nodes, pages and forests. It scores nothing, so the ids come out the
-// same.
-//
-// Begin with Run.
-package rebuild
+package repair
 
 import (
 	"context"
@@ -17,21 +12,19 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
-	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
-	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// Options are for Run.
-type Options struct {
+// RebuildOptions are for Rebuild.
+type RebuildOptions struct {
 	DryRun   bool // compare and count, and change nothing
 	Progress graph.Progress
 }
 
-// Report is what Run found and made.
-type Report struct {
+// RebuildReport is what Rebuild found and made.
+type RebuildReport struct {
 	// The shared forest, as its ref names it; zero where none was written yet
 	Forest     format.ID `json:"forest"`
 	Operations int       `json:"operations"` // replayed
@@ -68,13 +61,13 @@ func written(err error) error {
 	return &WriteError{err}
 }
 
-// Run makes all derived data again, from entries, summaries, tombstones and the log: pack indexes,
-// then the nodes, pages and forests that refs, kept summaries and kept tombstones name, as far as
-// they are missing; and it empties the cache, but for the links, which it makes again. It replays
-// decisions and scores nothing, so the same history gives the same ids. Errors: *DiffersError, and
-// then nothing of the forest was made; *WriteError; an error for what cannot be had again, with
-// what could be made in place. After a crash it can run again.
-func Run(ctx context.Context, s *store.Opened, o Options) (Report, error) {
+// Rebuild makes all derived data again, from entries, summaries, tombstones and the log: pack
+// indexes, then the nodes, pages and forests that refs, kept summaries and kept tombstones name, as
+// far as they are missing; and it empties the cache, but for the links, which it makes again. It
+// replays decisions and scores nothing, so the same history gives the same ids. Errors:
+// *DiffersError, and then nothing of the forest was made; *WriteError; an error for what cannot be
+// had again, with what could be made in place. After a crash it can run again.
+func Rebuild(ctx context.Context, s *store.Opened, o RebuildOptions) (RebuildReport, error) {
 	defer graph.Frugal(graph.Upkeep)()
 	defer s.Objects.KeepFew()()
 	b := &builder{s: s, o: o, lost: map[format.ID]bool{}, there: map[format.ID]bool{}}
@@ -95,8 +88,8 @@ func Run(ctx context.Context, s *store.Opened, o Options) (Report, error) {
 
 type builder struct {
 	s      *store.Opened
-	o      Options
-	report Report
+	o      RebuildOptions
+	report RebuildReport
 	queue  []format.Raw
 	lost   map[format.ID]bool // what is in the queue
 	there  map[format.ID]bool // some of what is stored
@@ -135,7 +128,7 @@ func (b *builder) forests(ctx context.Context) error {
 	}
 	b.report.Forest = view.Get(graph.ForestsPrefix + history.MainForest).ID
 	wanted, given := wantedForests(view), map[format.ID]bool{}
-	r, err := replay.New(b.s, graph.RefsOf(base))
+	r, err := graph.New(b.s, graph.RefsOf(base))
 	if err != nil {
 		return err
 	}
@@ -170,7 +163,7 @@ func (b *builder) forests(ctx context.Context) error {
 }
 
 // baseCovers makes the nodes again of the summaries that were settled before the kept log.
-func (b *builder) baseCovers(r *replay.Forests) error {
+func (b *builder) baseCovers(r *graph.Forests) error {
 	for _, st := range r.States {
 		for _, c := range st.Live() {
 			members, err := st.Members(c)
@@ -261,7 +254,7 @@ func (b *builder) clearCache() error {
 		return err
 	}
 	for _, f := range files {
-		if err := storedir.RemoveAll(b.s.FS, filepath.Join(dir, f.Name())); err != nil {
+		if err := store.RemoveAll(b.s.FS, filepath.Join(dir, f.Name())); err != nil {
 			return err
 		}
 	}

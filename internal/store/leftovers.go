@@ -1,8 +1,4 @@
-// Package storedir deals with a store's directory as a whole: it copies, removes and counts it, and
-// finds the files that interrupted commands left in it and beside it.
-//
-// Begin with leftovers.go, which says how such files are named.
-package storedir
+package store
 
 import (
 	"context"
@@ -16,7 +12,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -26,7 +21,7 @@ const Leftover = time.Hour
 // Leftovers returns the temporary files in the store, and the directories beside it that an
 // unfinished destroy, repair or unbundle left, that are older than before. Every file in tmp/ is
 // temporary, whatever its name.
-func Leftovers(s *store.Opened, before time.Time) ([]string, error) {
+func Leftovers(s *Opened, before time.Time) ([]string, error) {
 	dirs := append([]string{s.Dir, filepath.Dir(s.Dir)}, objects.Folders(s.Dir)...)
 	for _, name := range []string{"refs", "cache", "log", "tmp"} {
 		dirs = append(dirs, filepath.Join(s.Dir, name))
@@ -91,7 +86,7 @@ const AsidePrefix = durable.TempPrefix + "context-"
 
 // DropAsides removes the directories of whole stores that interrupted commands left beside this
 // one. An unbundle or a dry repair that is using such a directory fails.
-func DropAsides(s *store.Opened) error {
+func DropAsides(s *Opened) error {
 	dir := filepath.Dir(s.Dir)
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -158,7 +153,7 @@ type Counts struct {
 
 // Count looks at names, sizes and pack indexes; it reads no object. What is written meanwhile may
 // be counted or not.
-func Count(s *store.Opened) (Counts, error) {
+func Count(s *Opened) (Counts, error) {
 	var c Counts
 	packs, err := s.Objects.Packs()
 	if err != nil {
@@ -203,7 +198,7 @@ func sizeOf(dir, prefix string) (n int64, err error) {
 // takes another name beside its place, for good, and is then emptied: a crash leaves the store as
 // it was, or no store, and a directory that the next destroy, or the gc of a new store in the same
 // place, clears away. s must not be used afterwards.
-func Destroy(ctx context.Context, s *store.Opened) error {
+func Destroy(ctx context.Context, s *Opened) error {
 	aside := filepath.Join(filepath.Dir(s.Dir), AsidePrefix+s.ID)
 	held, err := s.Lock(ctx)
 	if err != nil {

@@ -1,4 +1,4 @@
-package rebuild_test
+package repair_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
-	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/summaries"
@@ -102,10 +102,10 @@ func TestB1RebuildBringsBackWhatIsDerived(t *testing.T) {
 			fsck.Options{})); len(report.Faults) == 0 {
 			t.Fatal("fsck misses nothing")
 		}
-		dry := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s.Opened,
-			rebuild.Options{DryRun: true}))
-		done := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s.Opened,
-			rebuild.Options{}))
+		dry := storetest.Must[repair.RebuildReport](t)(
+			repair.Rebuild(context.Background(), s.Opened, repair.RebuildOptions{DryRun: true}))
+		done := storetest.Must[repair.RebuildReport](t)(
+			repair.Rebuild(context.Background(), s.Opened, repair.RebuildOptions{}))
 		if dry != done || !done.Same || done.Forest != want || done.Objects == 0 {
 			t.Errorf("dry run %+v, run %+v", dry, done)
 		}
@@ -113,8 +113,9 @@ func TestB1RebuildBringsBackWhatIsDerived(t *testing.T) {
 		if got := kit.Texts(t, s); got != before {
 			t.Error("history is not what it was")
 		}
-		if again := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s.Opened,
-			rebuild.Options{})); again.Objects != 0 {
+		if again := storetest.Must[repair.RebuildReport](t)(
+			repair.Rebuild(context.Background(), s.Opened,
+				repair.RebuildOptions{})); again.Objects != 0 {
 			t.Errorf("again: %+v", again)
 		}
 		storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(context.Background(),
@@ -149,8 +150,8 @@ func TestRebuildMends(t *testing.T) {
 		}
 	}
 	s = kit.Fresh(t, s)
-	done := storetest.Must[rebuild.Report](t)(rebuild.Run(context.Background(), s.Opened,
-		rebuild.Options{}))
+	done := storetest.Must[repair.RebuildReport](t)(
+		repair.Rebuild(context.Background(), s.Opened, repair.RebuildOptions{}))
 	if done.Indexes != len(packs) || !done.Same {
 		t.Errorf("%+v, %d packs", done, len(packs))
 	}
@@ -162,8 +163,8 @@ func TestRebuildMends(t *testing.T) {
 		t.Fatal(err)
 	}
 	kit.Update(t, s, "forests/main", raw.ID())
-	_, err := rebuild.Run(context.Background(), s.Opened, rebuild.Options{})
-	var differs *rebuild.DiffersError
+	_, err := repair.Rebuild(context.Background(), s.Opened, repair.RebuildOptions{})
+	var differs *repair.DiffersError
 	if !errors.As(err, &differs) || !strings.Contains(err.Error(), raw.ID().String()) {
 		t.Errorf("got %v", err)
 	}
