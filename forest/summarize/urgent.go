@@ -109,19 +109,7 @@ func Corrects(lower string) bool {
 }
 
 // bare returns a word without the punctuation marks that surround it.
-func bare(word string) string {
-	for word != "" && isMark(word[0]) {
-		word = word[1:]
-	}
-	for word != "" && isMark(word[len(word)-1]) {
-		word = word[:len(word)-1]
-	}
-	return word
-}
-
-func isMark(c byte) bool {
-	return strings.IndexByte(".,;:!?\"'()-", c) >= 0
-}
+func bare(word string) string { return strings.Trim(word, ".,;:!?\"'()-") }
 
 func endsSentence(word string) bool {
 	last := word[len(word)-1]

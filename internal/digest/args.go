@@ -3,6 +3,7 @@ package digest
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -124,12 +125,7 @@ func (a args) first(names []string) string {
 	if s := a.text(names); s != "" {
 		return s
 	}
-	rest := make([]string, 0, len(a))
-	for n := range a {
-		rest = append(rest, n)
-	}
-	slices.Sort(rest)
-	return a.text(rest)
+	return a.text(slices.Sorted(maps.Keys(a)))
 }
 
 // TextOf returns the text that a call passes on: what an edit or a patch adds, the script of a

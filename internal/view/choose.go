@@ -96,9 +96,13 @@ func choose(
 func (c *chooser) fillPast() {
 	if c.in.Work == nil {
 		c.summaries()
-		return
+	} else {
+		c.work()
 	}
-	c.work()
+	for i := range c.block.sections {
+		slices.SortStableFunc(c.block.sections[i].lines,
+			func(a, b line) int { return a.order.compare(b.order) })
+	}
 }
 
 // pay spends n, and reports whether there was enough room.

@@ -116,9 +116,5 @@ func matched(in Input) map[format.ID]bool {
 
 // quotedTexts returns the printed answers.
 func (c *chooser) quotedTexts() []string {
-	var texts []string
-	for _, q := range c.block.quotes {
-		texts = append(texts, q.text)
-	}
-	return texts
+	return each(c.block.quotes, func(q quote) string { return q.text })
 }

@@ -37,10 +37,6 @@ func (c *chooser) summaries() {
 		c.takeTexts(texts, total)
 		c.rank()
 	}
-	for i := range c.block.sections {
-		slices.SortStableFunc(c.block.sections[i].lines,
-			func(a, b line) int { return a.order.compare(b.order) })
-	}
 }
 
 // texts lists the plain summaries of all sections that are not expanded, in order.
@@ -122,10 +118,7 @@ func (c *chooser) takeTexts(texts []offer, total int) {
 
 // fairShare returns the cost to which texts are cut so that all of them fit into room.
 func fairShare(texts []offer, room int) int {
-	costs := make([]int, len(texts))
-	for i, o := range texts {
-		costs[i] = o.cost
-	}
+	costs := each(texts, func(o offer) int { return o.cost })
 	slices.Sort(costs)
 	for i, c := range costs {
 		if share := room / (len(costs) - i); c > share {

@@ -1,10 +1,6 @@
 package view
 
-import (
-	"slices"
-
-	"github.com/gemini-ctx/ctx/internal/brief"
-)
+import "github.com/gemini-ctx/ctx/internal/brief"
 
 // work takes the summaries of models, and then the lines of a brief of the facts.
 func (c *chooser) work() {
@@ -39,9 +35,5 @@ func (c *chooser) work() {
 		if c.pay(c.p.briefCost(l)) {
 			c.block.brief = append(c.block.brief, l)
 		}
-	}
-	for i := range c.block.sections {
-		slices.SortStableFunc(c.block.sections[i].lines,
-			func(a, b line) int { return a.order.compare(b.order) })
 	}
 }

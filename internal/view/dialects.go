@@ -29,11 +29,7 @@ func messagesOfParts(model, list string, part func(item) string) func(turn) []st
 		if t.side == modelSide {
 			role = model
 		}
-		parts := make([]string, len(t.items))
-		for i, it := range t.items {
-			parts[i] = part(it)
-		}
-		return []string{openMessage(role, list) + strings.Join(parts, ",") + "]}"}
+		return []string{openMessage(role, list) + strings.Join(each(t.items, part), ",") + "]}"}
 	}
 }
 
@@ -186,11 +182,7 @@ func openAIModel(t turn) openAIMessage {
 }
 
 func joinText(items []item) string {
-	texts := make([]string, len(items))
-	for i, it := range items {
-		texts[i] = it.text
-	}
-	return strings.Join(texts, "\n")
+	return strings.Join(each(items, func(it item) string { return it.text }), "\n")
 }
 
 // nameBytes is the longest name of a tool that OpenAI and Anthropic accept, in bytes.

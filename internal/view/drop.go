@@ -71,23 +71,12 @@ type tally struct {
 	Shortened  int `json:"shortened"`
 }
 
-func tallyOf(drops []Drop) tally {
-	var t tally
+func tallyOf(drops []Drop) (t tally) {
+	count := map[DropKind]*int{DropEpoch: &t.Epochs, DropSentence: &t.Sentences,
+		DropCluster: &t.Clusters, DropTombstone: &t.Tombstones, DropMessage: &t.Messages,
+		DropShortened: &t.Shortened}
 	for _, d := range drops {
-		switch d.Kind {
-		case DropEpoch:
-			t.Epochs += d.Count
-		case DropSentence:
-			t.Sentences += d.Count
-		case DropCluster:
-			t.Clusters += d.Count
-		case DropTombstone:
-			t.Tombstones += d.Count
-		case DropMessage:
-			t.Messages += d.Count
-		case DropShortened:
-			t.Shortened += d.Count
-		}
+		*count[d.Kind] += d.Count
 	}
 	return t
 }

@@ -266,11 +266,7 @@ func withNotes(it item) string {
 }
 
 func readableAll(items []item) string {
-	texts := make([]string, len(items))
-	for i, it := range items {
-		texts[i] = readable(it)
-	}
-	return strings.Join(texts, "\n")
+	return strings.Join(each(items, readable), "\n")
 }
 
 // isBlank reports whether a model's message has nothing to print, as one that is only a thought.

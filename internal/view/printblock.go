@@ -130,10 +130,8 @@ func sessionsText(s section) string {
 	if s.OthersOnly {
 		text = ", of session "
 	}
-	names := slices.Clone(s.Sessions[:min(len(s.Sessions), namedSessions)])
-	for i, name := range names {
-		names[i] = escapeQuoted(nameText(name))
-	}
+	names := each(s.Sessions[:min(len(s.Sessions), namedSessions)],
+		func(name string) string { return escapeQuoted(nameText(name)) })
 	if more := len(s.Sessions) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}

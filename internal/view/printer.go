@@ -51,9 +51,5 @@ func newPrinter(in Input, o Options) printer {
 
 // epochText is the initial block as one text.
 func epochText(parts []EpochPart) string {
-	texts := make([]string, len(parts))
-	for i, p := range parts {
-		texts[i] = p.Text
-	}
-	return strings.Join(texts, "\n\n")
+	return strings.Join(each(parts, func(p EpochPart) string { return p.Text }), "\n\n")
 }

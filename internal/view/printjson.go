@@ -28,20 +28,10 @@ func (p documentPrinter) prefix(b *block) string {
 	var w strings.Builder
 	w.WriteString(strings.TrimSuffix(head, "}") + epochJSON(p.in))
 	if len(b.brief) > 0 {
-		w.WriteString(`,"brief":[`)
-		for i, l := range b.brief {
-			w.WriteString(comma(i) + briefJSON(l))
-		}
-		w.WriteString("]")
+		w.WriteString(`,"brief":[` + strings.Join(each(b.brief, briefJSON), ",") + "]")
 	}
-	w.WriteString(`,"clusters":[`)
-	for i, s := range b.sections {
-		w.WriteString(comma(i) + clusterJSON(s))
-	}
-	w.WriteString(`],"tombstones":[`)
-	for i, t := range b.tombstones {
-		w.WriteString(comma(i) + tombstoneJSON(t))
-	}
+	w.WriteString(`,"clusters":[` + strings.Join(each(b.sections, clusterJSON), ","))
+	w.WriteString(`],"tombstones":[` + strings.Join(each(b.tombstones, tombstoneJSON), ","))
 	w.WriteString(`],"older_tombstones":` + encode(b.moreTombstones) + `,"tail":[`)
 	return w.String()
 }
@@ -68,10 +58,8 @@ func epochJSON(in Input) string {
 // suffix ends with the number of tokens of the whole document, including that number.
 func (p documentPrinter) suffix(r suffix) string {
 	var w strings.Builder
-	for i, m := range r.tail {
-		w.WriteString(comma(i) + encode(messageJSON(m)))
-	}
-	w.WriteString(`],"dropped":` + encode(r.drops) + `,"tokens":`)
+	tail := each(r.tail, func(m messageItems) string { return encode(messageJSON(m)) })
+	w.WriteString(strings.Join(tail, ",") + `],"dropped":` + encode(r.drops) + `,"tokens":`)
 	if r.prefix == "" { // only the cost is needed
 		return w.String() + encode(math.MaxInt32) + "}\n"
 	}
@@ -87,11 +75,13 @@ func (p documentPrinter) suffix(r suffix) string {
 	return w.String() + encode(tokens) + "}\n"
 }
 
-func comma(i int) string {
-	if i == 0 {
-		return ""
+// each returns what f makes of each element of a list.
+func each[T, U any](list []T, f func(T) U) []U {
+	out := make([]U, len(list))
+	for i, e := range list {
+		out[i] = f(e)
 	}
-	return ","
+	return out
 }
 
 type clusterDocument struct {
@@ -135,32 +125,26 @@ type replacedDocument struct {
 
 func clusterJSON(s section) string {
 	d := clusterDocument{ID: s.ID.String(), Members: s.Members, First: instant(s.First),
-		Last: instant(s.Last), Label: s.Label, Sessions: s.Sessions}
+		Last: instant(s.Last), Label: s.Label, Sessions: s.Sessions,
+		Messages: each(s.quoted, messageJSON)}
 	for _, p := range s.Parts {
 		d.Interim = d.Interim || p.Interim && !s.expanded
-	}
-	for _, m := range s.quoted {
-		d.Messages = append(d.Messages, messageJSON(m))
 	}
 	switch {
 	case s.expanded:
 	case len(s.lines) == 1 && !s.lines[0].sentence:
 		d.Summary = s.lines[0].text
 	default:
-		d.Summary = lineDocuments(s.lines)
+		d.Summary = each(s.lines, documentOf)
 	}
 	return encode(d)
 }
 
-func lineDocuments(lines []line) []lineDocument {
-	out := make([]lineDocument, len(lines))
-	for i, l := range lines {
-		out[i].Text = l.text
-		if l.sentence {
-			out[i].Entry = l.from.String()
-		}
+func documentOf(l line) lineDocument {
+	if l.sentence {
+		return lineDocument{l.from.String(), l.text}
 	}
-	return out
+	return lineDocument{Text: l.text}
 }
 
 func messageJSON(m messageItems) messageDocument {
@@ -189,10 +173,7 @@ func (d *messageDocument) edits(m Message) {
 	if !m.isReplacement() {
 		return
 	}
-	d.Kind = "replacement"
-	for _, t := range m.StandsFor {
-		d.StandsFor = append(d.StandsFor, t.String())
-	}
+	d.Kind, d.StandsFor = "replacement", each(m.StandsFor, format.Target.String)
 }
 
 func tombstoneJSON(t Tombstone) string {
@@ -230,7 +211,7 @@ func (p documentPrinter) headingCost(s section) int {
 }
 
 func (p documentPrinter) lineCost(l line) int {
-	return cost(encode(lineDocuments([]line{l})[0])) + len(",")
+	return cost(encode(documentOf(l))) + len(",")
 }
 
 func (p documentPrinter) quotedCost(m messageItems) int {

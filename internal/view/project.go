@@ -16,20 +16,14 @@ func BriefText(l brief.Line) string { return strings.TrimSuffix(briefText(l), "\
 
 // BriefLines returns the lines of a brief, safe for a terminal.
 func BriefLines(list []brief.Line) []string {
-	lines := make([]string, len(list))
-	for i, l := range list {
-		lines[i] = sanitize.Line(BriefText(l))
-	}
-	return lines
+	return each(list, func(l brief.Line) string { return sanitize.Line(BriefText(l)) })
 }
 
 // PlainLines returns the lines of a brief for a person: quotations are not escaped.
 func PlainLines(list []brief.Line) []string {
-	lines := make([]string, len(list))
-	for i, l := range list {
-		lines[i] = sanitize.Line(lineStart(l) + oneLine(l.Text))
-	}
-	return lines
+	return each(list, func(l brief.Line) string {
+		return sanitize.Line(lineStart(l) + oneLine(l.Text))
+	})
 }
 
 // BriefCost returns the cost of BriefText and a line end, in quarters of a token.

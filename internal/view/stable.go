@@ -111,11 +111,9 @@ func (g *Growth) described(
 	for _, f := range g.Facts {
 		facts[f.Entry] = append(facts[f.Entry], f)
 	}
-	out := make([]messageItems, len(list))
-	for i, m := range list {
-		out[i] = m.describeCalls(facts[m.ID], root, budget/growthPart, budget/growthPart, nil)
-	}
-	return out
+	return each(list, func(m messageItems) messageItems {
+		return m.describeCalls(facts[m.ID], root, budget/growthPart, budget/growthPart, nil)
+	})
 }
 
 // grown returns what is printed behind the rest of a stable rendering.

@@ -76,10 +76,7 @@ func (f fitter) fitsDigest(list []summarize.Sentence, kept []messageItems, messa
 
 // digestOf makes a message of sentences.
 func digestOf(list []summarize.Sentence) messageItems {
-	var texts []string
-	for _, s := range summarize.Order(list) {
-		texts = append(texts, s.Text)
-	}
+	texts := each(summarize.Order(list), func(s summarize.Sentence) string { return s.Text })
 	return messageItems{Message: Message{Role: "user"}, digest: true,
 		items: []item{textOf(digestLead + strings.Join(texts, "\n"))}}
 }
