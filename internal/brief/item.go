@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/prose"
@@ -59,6 +60,10 @@ func itemsOf(facts []digest.Fact, root Root) []item {
 		}
 		key := keyOf(f, root)
 		i, ok := at[key]
+		if ok && isWord(f) && items[i].line.Seq == f.Seq { // rows of one message
+			key += "\x00" + f.Text
+			i, ok = at[key]
+		}
 		if !ok {
 			i = len(items)
 			at[key] = i
@@ -194,7 +199,17 @@ func keyOf(f *digest.Fact, root Root) string {
 		question, _, _ := strings.Cut(f.Text, " → ")
 		return string(f.Kind) + "\x00" + question
 	}
-	return "\x00" + strings.TrimSuffix(f.Text, ".")
+	text := "\x00" + strings.TrimSuffix(f.Text, ".")
+	if isWord(f) && prose.HasAny(text, []string{" test", " cover", " lines", " warnings", " errors"}) {
+		return withoutCounts(text)
+	}
+	return text
+}
+
+// withoutCounts returns a line with a mark in place of each number: what is said again with another
+// number replaces what was said.
+func withoutCounts(text string) string {
+	return strings.Join(strings.FieldsFunc(text, unicode.IsDigit), "#")
 }
 
 // passing returns the keys of acts of which nothing is failing: the newest run of a check passed,

@@ -11,12 +11,20 @@ import (
 
 // later is what happened after an item. The items are read from the newest back.
 type later struct {
-	changed map[string]bool // files and identifiers
+	changed map[string]bool // files and identifiers, and what was done: "committed"
 	asked   []int           // prompts
+	told    []int           // answers
 	// A check passed; tests did; a commit was made, after which the model ended a turn
 	passed, tested, closed bool
 	// The seqs of the newest words of the model, of the newest list, and of the newest prompt
 	spoken, listed, wanted uint64
+}
+
+// is notes that what names tell of was changed, if it was.
+func (l *later) is(changed bool, names ...string) {
+	for _, n := range names {
+		l.changed[n] = l.changed[n] || changed
+	}
 }
 
 // setOver marks the items that were true when they were said, and are not: what came later has the
@@ -57,7 +65,11 @@ func (c *chooser) isOver(i int, l *later) bool {
 // ended reports whether what ends the state that words of an item tell of came after it.
 func (c *chooser) ended(i int, words string, l *later) bool {
 	f, newest := c.items[i].fact, len(c.turns)-1
-	switch prose.HoldsUntil(words) {
+	until := prose.HoldsUntil(words)
+	if until > prose.Answered && c.isAccepted(i) {
+		return true
+	}
+	switch until {
 	case prose.Answered:
 		explains := c.turnOf[i] == newest-1 && !slices.ContainsFunc(c.turns[newest].asked,
 			func(i int) bool { return !c.isThin(i) }) // "yes" says nothing without it
@@ -71,8 +83,21 @@ func (c *chooser) ended(i int, words string, l *later) bool {
 	case prose.Mended:
 		return isChanged(words, l) ||
 			f.Kind == digest.Said && c.turnAt(i).edited > f.Seq && f.Seq < c.answered
+	case prose.Settled:
+		return isWord(f) && slices.ContainsFunc(l.told, func(n int) bool {
+			return c.items[n].fact.Seq > f.Seq &&
+				shared(c.items[i].terms, c.items[n].terms) >= minGone
+		})
 	}
 	return false
+}
+
+// isAccepted reports whether the user told to do what an answer lists, and files were changed.
+func (c *chooser) isAccepted(i int) bool {
+	f, n := c.items[i].fact, c.turnOf[i]+1
+	return f.Kind == digest.Answer && n < len(c.turns) && c.turns[n].edited > 0 &&
+		c.turns[n].edited < c.answered && slices.ContainsFunc(c.turns[n].asked,
+		func(i int) bool { return prose.Accepts(c.items[i].fact.Text) })
 }
 
 // happened adds an item to what came later.
@@ -82,20 +107,27 @@ func (c *chooser) happened(i int, l *later) {
 	case digest.Edit:
 		for _, name := range append(slices.Clip(it.names), path.Base(c.root.Name(f.Path))) {
 			l.changed[name] = true
+			l.is(strings.Contains(strings.ToLower(name), "test"), "test", "tests", "untested")
 		}
+	case digest.Act:
+		l.is(strings.Contains(f.Text, "git push"), "pushed", "unpushed")
 	case digest.Commit:
+		l.is(f.State == digest.Passed, "committed", "uncommitted", "unstaged")
 		l.closed = l.closed || f.State == digest.Passed && f.Seq < c.answered
 	case digest.Todo:
 		l.listed = max(l.listed, f.Seq)
 	case digest.Command:
 		passed := f.Checks() && f.State == digest.Passed
+		l.is(strings.Contains(f.Text, "git push") && f.State == digest.Passed, "pushed", "unpushed")
 		l.passed, l.tested = l.passed || passed, l.tested || passed && f.Test
 	case digest.Prompt:
 		if l.wanted = max(l.wanted, f.Seq); isAsked(f) {
 			l.asked = append(l.asked, i)
 		}
 	case digest.Said, digest.Answer:
-		l.spoken = max(l.spoken, f.Seq)
+		if l.spoken = max(l.spoken, f.Seq); f.Kind == digest.Answer {
+			l.told = append(l.told, i)
+		}
 	}
 }
 

@@ -18,6 +18,11 @@ func TestOver(t *testing.T) {
 		return digest.Fact{Kind: digest.Decision, Text: "Which store? → " + answer}
 	}
 	task, edit := prompt("Mend the lexer of the harbour"), edited("x/lexer.go", ": readToken", 3, 1)
+	guess := answer("The lexer of the harbour might drop a sign of the tide.")
+	settles := answer("It is the tide: the lexer of the harbour drops no sign.")
+	lists := answer("There is no limit of that in the port.")
+	kept := answer("Two commits are not pushed.")
+	push := digest.Fact{Kind: digest.Act, Text: "ran git push"}
 	done := answer("The lexer of the harbour is as it was wanted.")
 	fails := run("go test ./...", digest.Failed, true)
 	passes := run("mise exec -- go", digest.Passed, true)
@@ -40,6 +45,13 @@ func TestOver(t *testing.T) {
 		{"a lack, and an edit of another file", lack, one(edited("x/gauge.go", "", 1, 0)), false},
 		{"a lack without a name, in a turn that changed files", anywhere, one(edit, done), true},
 		{"a lack without a name, in a turn that has not ended", anywhere, one(edit), false},
+		{"a guess, and an answer about the same", guess, one(prompt("Is it so?"), settles), true},
+		{"a guess, and an answer about another thing", guess,
+			one(prompt("Mend the gauges"), answer("The gauges of the port are mended.")), false},
+		{"a lack, and the order to end it", lists, one(prompt("fix all of them"), edit, done), true},
+		{"a lack, and another order", lists, one(prompt("Mend the gauges"), edit, done), false},
+		{"what is not pushed, and a push", kept, one(prompt("Push the gauges"), push), true},
+		{"what is not pushed", kept, one(prompt("Mend the gauges"), edit, done), false},
 		{"a bug, and an edit of its file", bug, one(prompt("Mend it"), edit), true},
 		{"a bug, and other words", bug, one(prompt("Mend the gauges first"), done), false},
 		{"a question, and a prompt", asks, one(prompt("No, look at the gauges of the port")), true},

@@ -206,8 +206,13 @@ func (c *chooser) setLines(t *turn, asked, came int) {
 // if it asks something, or ends the newest answer: there stands what is next.
 func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	isOver := func(i int) bool { return c.items[i].over }
+	isAsking := func(i int) bool {
+		return prose.HoldsUntil(c.items[i].fact.Text) == prose.Answered
+	}
 	if left := slices.DeleteFunc(slices.Clone(items), isOver); len(left) > 0 {
 		items = left
+	} else if left = slices.DeleteFunc(slices.Clone(items), isAsking); section == Concluded {
+		items = left[:min(len(left), 1)] // what it was about, and no question that has its answer
 	}
 	list := items
 	switch section {
@@ -234,8 +239,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	}
 	l := c.items[list[0]].line
 	l.Turn = len(c.turns) - 1 - c.turnOf[list[0]]
-	if l.Section = section; c.items[list[0]].fact.Kind == digest.Commit ||
-		section == Concluded && l.Turn > 0 && c.overtaken() {
+	if l.Section = section; c.items[list[0]].fact.Kind == digest.Commit {
 		l.Section = Story
 	}
 	l.Text = ""
@@ -247,6 +251,10 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	most += len(l.Text)
 	for n, i := range list {
 		text := c.items[i].fact.Text
+		if head := c.items[i].line.Heading; section == Concluded &&
+			!strings.Contains(l.Text, strings.TrimRight(head, ": ")) {
+			text = head + text
+		}
 		if n > 0 && (strings.Contains(text, " | ") || c.items[i].heeded ||
 			section == Concluded && digest.Leads(c.items[i].fact)) {
 			continue // a row of a table, or a rule that stands above
@@ -301,7 +309,9 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 // fromConclusion returns the items of an answer from the sentence on with which it may begin. If
 // that is in the middle of a list, what stands behind the list says more, or else the whole list.
 func (c *chooser) fromConclusion(items []int) []int {
-	opens := func(i int) bool { return digest.Opens(c.items[i].fact) }
+	opens := func(i int) bool {
+		return digest.Opens(c.items[i].fact) && !prose.LeavesOut(c.items[i].fact.Heading)
+	}
 	isItem := func(i int) bool { return c.items[i].fact.Key == digest.Item }
 	first := max(0, slices.IndexFunc(items, opens))
 	start := first
@@ -336,13 +346,6 @@ const dot = "; "
 
 // gap stands for the sentences between the first ones of a line and its question.
 const gap = " … "
-
-// overtaken reports whether the newest turn ended with a commit and no answer: then no answer of
-// before says where the work stands.
-func (c *chooser) overtaken() bool {
-	came := c.turns[len(c.turns)-1].came
-	return len(came) > 0 && c.items[came[0]].fact.Kind == digest.Commit
-}
 
 // isThin reports whether an item is understood only with what stands before it.
 func (c *chooser) isThin(i int) bool { return prose.IsThin(c.items[i].fact.Text) }
@@ -393,7 +396,8 @@ func (c *chooser) now(purse int) []Line {
 // rules. Of rules about the same, which agree or contradict each other, the newest holds.
 func (c *chooser) heed(purse int) []Line {
 	var out []Line
-	var told, lifted [][]int32 // the terms of each, and of what lifts rules
+	var told []*item     // of which those of one message do not replace each other
+	var lifted [][]int32 // the terms of what lifts rules
 	typed := func(i int) bool { return c.sentences[c.items[i].fact.Seq] <= typedPrompt }
 	for i := range slices.Backward(c.items) {
 		it := &c.items[i]
@@ -410,17 +414,19 @@ func (c *chooser) heed(purse int) []Line {
 		// The newest prompt is there anyway, and what lifts a rule is no rule
 		if c.shown[f.Entry] || isAsked(f) && c.turnOf[i] == len(c.turns)-1 && !c.rules && !c.keep ||
 			lifts && !prose.IsRule(f.Text) {
-			told = append(told, it.terms)
+			told = append(told, it)
 			continue
 		}
-		if slices.ContainsFunc(told, func(terms []int32) bool { return isSame(terms, it.terms) }) ||
+		if slices.ContainsFunc(told, func(o *item) bool {
+			return o.fact.Seq != f.Seq && isSame(o.terms, it.terms)
+		}) ||
 			!lifts && slices.ContainsFunc(lifted, func(terms []int32) bool {
 				return len(it.terms) <= 2 && 2*shared(terms, it.terms) >= len(it.terms)
 			}) {
 			it.taken = true // a newer rule about the same stands in its place
 			continue
 		}
-		told = append(told, it.terms)
+		told = append(told, it)
 		l := it.line
 		l.Section, l.Turn = Heed, 0
 		most := c.withText(l, c.asked)

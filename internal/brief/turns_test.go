@@ -32,8 +32,8 @@ func TestTurns(t *testing.T) {
 	notYet := prompt("not yet, run the tests of the tables first")
 	notYet.Key = digest.Refused
 	pushed := digest.Fact{Kind: digest.Command, Text: "ran git push: passed", State: digest.Passed}
-	commit := digest.Fact{Kind: digest.Commit, Key: "commit", State: digest.Passed,
-		Text: "committed: Use version two"}
+	leftOut := answer("renaming the printer to Hugo in the whole building")
+	leftOut.Heading, leftOut.Key = "Out of scope", digest.Item
 	long := one(prompt("Rewrite the parser of tables for speed."))
 	for range 12 {
 		long = append(long, prompt("Each row of cells has borders and some padding around it."))
@@ -56,14 +56,31 @@ concluded: The printer leaves the borders of tables out.
 wanted: > Mend the parser of tables
 concluded: The parser keeps the last token of each line now.
 `},
-		{"a conclusion that was overtaken is one no more",
-			of(one(prompt("Mend the old version of the tree")),
-				one(answer("The tree is back at version one as before.")),
-				one(prompt("Use version two for the tree now")), one(commit)),
-			`wanted: > Use version two for the tree now
-noted: committed: Use version two
-wanted: > Mend the old version of the tree
-noted: The tree is back at version one as before.
+		{"a number of tests replaces the one of before",
+			of(one(prompt("Mend the lexer of the harbour")),
+				one(answer("All 1274 tests of the harbour pass.")),
+				one(prompt("Mend the parser of the port")),
+				one(answer("All 1281 tests of the harbour pass."))),
+			`wanted: > Mend the parser of the port
+concluded: All 1281 tests of the harbour pass.
+wanted: > Mend the lexer of the harbour
+`},
+		{"what is left out stands below its heading, and not for the answer",
+			of(one(prompt("Why does the printer of the port stand still?")),
+				one(answer("It is out of paper."), leftOut),
+				one(prompt("Fill the printer up with paper of the harbour"))),
+			`wanted: > Fill the printer up with paper of the harbour
+wanted: > Why does the printer of the port stand still?
+concluded: It is out of paper. Out of scope: renaming the printer to Hugo in the whole building
+`},
+		{"a question that has its answer is no conclusion",
+			of(one(prompt("Move the printer of the port")),
+				one(answer("Should I move the scanner of lamps, too?")),
+				one(prompt("Leave the scanner where it stands")),
+				one(answer("The printer stands in the harbour now."))),
+			`wanted: > Leave the scanner where it stands
+concluded: The printer stands in the harbour now.
+wanted: > Move the printer of the port
 `},
 		{"words to a refused call, and rules, come first",
 			of(one(prompt("Never change the files of the vendor directory.")),

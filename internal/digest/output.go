@@ -47,7 +47,7 @@ func WithoutMiddle(line string, most int) string {
 		at++
 	}
 	last := line[at:]
-	if i := strings.IndexByte(last, ' '); i >= 0 && i < len(last)/2 {
+	if i := strings.IndexByte(last, ' '); i >= 0 {
 		last = last[i+1:]
 	}
 	return strings.TrimSpace(prose.Cut(line, most*2/3) + " " + last)

@@ -30,7 +30,12 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		}
 		list = withAnswers(list, text)
 	}
+	at, printed := 0, false // a command that was pasted printed what stands right below it
 	for i, p := range list {
+		if n := strings.Index(text[at:], p.Text); n >= 0 {
+			printed = printed && !strings.Contains(text[at:at+n], "\n\n")
+			at += n + len(p.Text)
+		}
 		line := prose.Tidy(p.Text)
 		answers := kind == Prompt && len(list) <= shortPrompt // "2" answers a question of the model
 		if line == "" || prose.IsNumbered(line) && !answers ||
@@ -50,8 +55,9 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		} else if isItem {
 			f.Key = Item
 		}
-		if p.Code || kind == Prompt && isPastedCommand(line) {
-			f.Kind = Code
+		if ran := kind == Prompt && isPastedCommand(line); p.Code || ran ||
+			printed && prose.IsRule(line) {
+			f.Kind, printed = Code, printed || ran
 		} else {
 			f.Slight = kind == Recap && isFrame(line) ||
 				(kind != Prompt || len(list) > shortPrompt) && prose.IsSlight(line) || slight
@@ -69,7 +75,7 @@ func withAnswers(list []summarize.Fragment, text string) []summarize.Fragment {
 	for _, p := range list {
 		last := len(out) - 1
 		if last >= 0 && !p.Code && !out[last].Code && prose.WithoutMark(p.Text) == p.Text &&
-			!prose.Announces(p.Text) &&
+			!prose.HasLead(p.Text, []string{"- ", "* ", "• "}) && !prose.Announces(p.Text) &&
 			strings.HasSuffix(strings.TrimRight(out[last].Text, "*_`)\"'”"), "?") &&
 			strings.Contains(text, prose.WithoutBold(prose.Squeeze(out[last].Text+" "+p.Text))) {
 			out[last].Text += " " + p.Text

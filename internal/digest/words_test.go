@@ -50,6 +50,10 @@ func TestPrompts(t *testing.T) {
 			"Is it so?\ntime=2026-04-14T14:00:01Z level=WARN msg=\"never use http\"\nIt stopped.",
 			"prompt: Is it so?\ncode: time=2026-04-14T14:00:01Z level=WARN msg=\"never use http\"\n" +
 				"prompt: It stopped."},
+		{"a rule that a command printed",
+			"$ cat RULES\nNever use floats for money.\n\nNever push by hand.",
+			"code: $ cat RULES\ncode: Never use floats for money.\nprompt: Never push by hand."},
+		{"words below a command", "$ make\nPlease mend it", "code: $ make\nprompt: Please mend it"},
 		{"a warning is no log", "WARNING: never use http.", "prompt: WARNING: never use http."},
 		{"a template with what was typed",
 			"## User Input\n\n```text\nAdd a lamp\n```\n\nYou **MUST** consider the input.",

@@ -8,7 +8,7 @@ func Doubts(line string) bool {
 	return HasLead(line, []string{"no, ", "no it ", "nope", "wrong", "wait", "are you sure",
 		"i'm questioning", "i doubt", "that's not ", "that is not ", "but that's not "}) ||
 		HasAny(line, []string{" was clearly ", " is clearly ", "doesn't work", "does not work",
-			"not true", "still failing", "still fails", "misdiagnos"})
+			"not true", "not jump to", "didn't work", "still failing", "still fails", "misdiagnos"})
 }
 
 // Concedes reports whether a sentence of a model says that the user is right, or that what it said
@@ -21,6 +21,16 @@ func Concedes(line string) bool {
 		HasAny(line, []string{"i was wrong", "n't seem to be working", " isn't working",
 			"correct my understanding", "my earlier claim",
 			"my earlier diagnosis", "my diagnosis was wrong", "my assumption was wrong"})
+}
+
+// Accepts reports whether a sentence of a user says that all is to be done that the model found or
+// offered.
+func Accepts(line string) bool {
+	line = strings.ToLower(line)
+	return HasLead(line, []string{"yes", "ok ", "ok, ", "go ahead", "sounds good", "do it",
+		"please do", "please fix them"}) && !strings.Contains(line, " but ") ||
+		HasAny(line, []string{"fix all", "fix both", "fix them", "fix these", "fix those",
+			"for both", "address them", "address all", "do all", "do both", "all of them"})
 }
 
 // Removes reports whether a sentence of a model says that something is no longer there.

@@ -33,6 +33,12 @@ func HeadingsOf(text string) Headings {
 	return h
 }
 
+// LeavesOut reports whether what stands below a heading is not done, and not to be done.
+func LeavesOut(heading string) bool {
+	return HasAny(strings.ToLower(heading), []string{"out of scope", "not in scope", "non-goal",
+		"not done", "not included", "skipped", "deferred", "later", "future"})
+}
+
 // isTitle reports whether a line is a heading of Markdown, or in bold as a whole and no sentence.
 func isTitle(line string) bool {
 	bold := strings.TrimRight(line, ":")

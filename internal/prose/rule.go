@@ -14,7 +14,7 @@ func IsRule(line string) bool {
 	if isRuleElsewhere(lower) {
 		return true
 	}
-	if strings.HasSuffix(line, "?") || pointsBack(line) {
+	if strings.HasSuffix(line, "?") {
 		return false
 	}
 	if HasLead(lower, requests[:]) || HasAny(lower, occasions[:]) || HasAny(lower, reports[:]) {
@@ -26,16 +26,16 @@ func IsRule(line string) bool {
 	if c := contentOf(line); c.words+c.names+c.numbers < 2 {
 		return false
 	}
-	if HasAny(lower, lasting[:]) || HasLead(lower, denials[:]) || HasLead(lower, heads[:]) ||
-		strings.HasSuffix(strings.TrimRight(lower, ".!"), " only") || isStyle(lower) {
+	if !pointsBack(line) && (HasAny(lower, lasting[:]) || HasLead(lower, denials[:]) ||
+		HasLead(lower, heads[:]) || strings.HasSuffix(strings.TrimRight(lower, ".!"), " only") ||
+		isStyle(lower)) {
 		return true
 	}
-	for _, clause := range clausesOf(lower) {
-		if isDirective(clause) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(line, ", "), func(clause string) bool {
+		return strings.HasSuffix(clause, " only") && HasName(clause)
+	}) || slices.ContainsFunc(clausesOf(lower), func(clause string) bool {
+		return !pointsBack(clause) && isDirective(clause)
+	})
 }
 
 var (

@@ -22,6 +22,8 @@ func TestIsRule(t *testing.T) {
 		"no, I did not ask for a release":                                          true,
 		"drop the column of the tide gauges completely, nobody reads it":           true,
 		"commit the steps, and run the checks after each of them, after every one": true,
+		"Fix it in vat.py only, please, and run the tests.":                        true,
+		"fix it in the parser, and keep the tests as they are":                     true,
 		"Do not make changes.":                                                     true,
 		"let's not rename the gauges in this branch.":                              true,
 		"make sure that the slow tests are run only when I ask":                    true,

@@ -13,6 +13,7 @@ const (
 	Checked        // a check that passes: tests fail, or cannot run
 	Changed        // a change of the file or the name that it tells of: a bug
 	Mended         // likewise, or words that say so: a lack, a step that is to be done
+	Settled        // the answer that it led to: a guess, a condition
 )
 
 // waits are words of a model that waits for something.
@@ -27,17 +28,25 @@ var lacks = [...]string{" missing", " lacks ", " lack ", "not yet", " unused", "
 	"to fix", "untested", "under-tested", "not covered", "uncovered", "no test", "no coverage",
 	"there's no ", "there is no ", "there are no ", "don't exist", "doesn't exist",
 	"does not exist", " exists", "not implemented", "isn't implemented", "not wired", "not being ",
-	"undefined", "uncommitted", "not committed", "not pushed", "unstaged", "lint warning",
-	"still marks", "still uses", "no callers"}
+	"undefined", "uncommitted", "not committed", "not pushed", "unpushed", "unstaged", "lint warning",
+	"still marks", "still uses", "no callers", "should use ", "should be ", "valid point",
+	" exposed a ", " surfaced ", " would fail "}
+
+// guesses are words of which a line has one that says what may be so.
+var guesses = [...]string{" appear to ", " appears to ", " seems to ", " might ", " may ",
+	" likely ", " probably ", "i notice ", "should keep ", "should now "}
 
 // HoldsUntil returns what ends the state that a line of a model tells of.
 func HoldsUntil(line string) Until {
 	lower := strings.ReplaceAll(strings.ToLower(line), "’", "'")
 	switch {
-	case strings.HasSuffix(strings.TrimRight(lower, "*_`)\"'” "), "?"), IsOffer(line):
+	case strings.HasSuffix(strings.TrimRight(lower, "*_`)\"'” …"), "?"), IsOffer(line):
 		return Answered
 	case HasAny(lower, waits[:]):
 		return Spoken
+	case HasAny(" "+lower, guesses[:]) || HasLead(lower, []string{"wait", "hmm", "maybe "}) ||
+		strings.Contains(" "+lower, " if ") && strings.Contains(lower, " would "):
+		return Settled
 	case HasAny(" "+lower, []string{" test", " lint", " build", " compil"}) && HasAny(lower,
 		[]string{" fail", "couldn't ", "could not ", "can't ", "cannot ", "lint issue"}):
 		return Checked

@@ -22,6 +22,11 @@ func TestHoldsUntil(t *testing.T) {
 		{"The change of clean.go is not pushed, and not yet reviewed.", Mended},
 		{"Update `auto_commit.go` for the new signature.", Mended},
 		{"`discardSession` lost its idempotency: that is a bug.", Changed},
+		{"The change is there, but it was not pushed yet.", Mended},
+		{"The lexer might read one token ahead.", Settled},
+		{"If the lexer read ahead, the parser would see it twice.", Settled},
+		{"Wait, the lexer reads ahead.", Settled},
+		{"Should the lexer read ahead? …", Answered},
 		{"The lexer reads one token ahead.", Ever},
 		{"git http-backend rejects chunked bodies.", Ever},
 	} {
@@ -39,6 +44,17 @@ func TestWithoutNext(t *testing.T) {
 	} {
 		if got := WithoutNext(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestAccepts(t *testing.T) {
+	for line, want := range map[string]bool{
+		"yes please": true, "can you fix all 5": true, "go ahead": true, "fix both then": true,
+		"yes, but not the lexer": false, "no": false, "why is it both slow and wrong?": false,
+	} {
+		if got := Accepts(line); got != want {
+			t.Errorf("%q: got %v", line, got)
 		}
 	}
 }
