@@ -32,7 +32,7 @@ func IsChange(name string) bool {
 }
 
 func (a args) change() string {
-	before, after := linesOf(a.text(replay.OldNames)), linesOf(a.text(replay.NewNames))
+	before, after := LinesOf(a.text(replay.OldNames)), LinesOf(a.text(replay.NewNames))
 	const around = 2
 	same := 0
 	for same < min(len(before), len(after)) && before[same] == after[same] {
@@ -56,8 +56,8 @@ func (a args) change() string {
 	return b.String()
 }
 
-// linesOf returns the lines of a text; none of an empty one.
-func linesOf(text string) []string {
+// LinesOf returns the lines of a text; none of an empty one.
+func LinesOf(text string) []string {
 	if text == "" {
 		return nil
 	}

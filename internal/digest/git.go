@@ -16,22 +16,14 @@ import (
 func (d *Digester) gitWork(text, dir string) (messages []string, elsewhere bool) {
 	repository, made := "", false // repository is what an exported GIT_DIR names
 	here := false                 // a command of git works in the project's repository
-	var left []string             // by pushd
+	place := script.From(dir, script.Join)
 	for _, c := range script.Read(text[:min(len(text), maxScript)]) {
 		if len(c.Words) == 0 {
 			continue
 		}
-		words, at := gitDirectory(c, dir, repository)
+		words, at := gitDirectory(c, place.Dir, repository)
 		switch {
-		case words[0] == ")":
-			dir = "" // it is not known where the group began
-		case words[0] == "pushd" && len(words) > 1:
-			left = append(left, dir)
-			dir = inDirectory(dir, words[1])
-		case words[0] == "popd" && len(left) > 0:
-			dir, left = left[len(left)-1], left[:len(left)-1]
-		case words[0] == "cd" && len(words) > 1:
-			dir = inDirectory(dir, words[1])
+		case place.Go(words):
 		case words[0] == "export" && len(words) > 1:
 			if value, is := strings.CutPrefix(words[1], gitDir); is {
 				repository = value
@@ -89,7 +81,7 @@ func (d *Digester) place(dir string) string {
 		}
 		return "~" + rest
 	}
-	return path.Clean(inDirectory(d.Began, dir))
+	return path.Clean(script.Join(d.Began, dir))
 }
 
 // isBeside reports whether a directory is neither the one where the session began, nor below or
@@ -134,7 +126,7 @@ func gitDirectory(c script.Command, dir, exported string) (words []string, at st
 		}
 		switch name {
 		case "-C":
-			dir = inDirectory(dir, value)
+			dir = script.Join(dir, value)
 		case "--work-tree":
 			tree = value
 		case "--git-dir":
@@ -145,9 +137,9 @@ func gitDirectory(c script.Command, dir, exported string) (words []string, at st
 	switch {
 	case repository != "":
 		at := strings.TrimSuffix(strings.TrimSuffix(repository, "/"), ".git")
-		return words, inDirectory(dir, strings.TrimSuffix(at, "/"))
+		return words, script.Join(dir, strings.TrimSuffix(at, "/"))
 	case tree != "":
-		return words, inDirectory(dir, tree)
+		return words, script.Join(dir, tree)
 	}
 	return words, dir
 }

@@ -22,13 +22,13 @@ func mayRestore(text string) bool {
 // what was edited since the newest commit is gone, or has another name. made are the indexes of the
 // commits that the script made.
 func (d *Digester) restored(text string, made []int) {
-	dir := ""
+	place := script.From("", script.Join)
 	for _, c := range script.Read(text[:min(len(text), maxScript)]) {
 		if len(c.Words) == 0 {
 			continue
 		}
-		words, at := gitDirectory(c, dir, "")
-		if c.Words[0] == "git" && at != dir && d.elsewhere(at, text, false) {
+		words, at := gitDirectory(c, place.Dir, "")
+		if c.Words[0] == "git" && at != place.Dir && d.elsewhere(at, text, false) {
 			continue
 		}
 		own := -1 // the commit that the command made
@@ -37,8 +37,7 @@ func (d *Digester) restored(text string, made []int) {
 			own, made = made[0], made[1:]
 		}
 		switch {
-		case words[0] == "cd" && len(words) > 1:
-			dir = inDirectory(dir, words[1])
+		case place.Go(words):
 		case isGit(words, "commit") && slices.Contains(words, "--amend"):
 			d.amended(own)
 		case isGit(words, "stash"):
@@ -56,7 +55,7 @@ func (d *Digester) restored(text string, made []int) {
 				if below, isTop := strings.CutPrefix(file, ":/"); isTop {
 					d.gone(cmp.Or(below, Everything))
 				} else {
-					d.gone(inDirectory(at, file))
+					d.gone(script.Join(at, file))
 				}
 			}
 		}
@@ -93,7 +92,7 @@ func (d *Digester) stashed(dir string, words []string) {
 		strings.HasPrefix(words[0], "-") {
 		if files := stashes(words); len(files) > 0 {
 			for _, file := range files {
-				d.gone(inDirectory(dir, file))
+				d.gone(script.Join(dir, file))
 			}
 			return
 		}
@@ -153,7 +152,7 @@ func (d *Digester) removed(dir string, words []string) {
 		return // the files stay
 	}
 	for _, file := range operands(words) {
-		file = inDirectory(dir, file)
+		file = script.Join(dir, file)
 		switch first := d.firstEdit(file); {
 		case first != nil && strings.HasPrefix(first.Text, "wrote "):
 			d.gone(first.Path)
@@ -169,7 +168,7 @@ func (d *Digester) removed(dir string, words []string) {
 // those of the project.
 func (d *Digester) moved(dir string, words []string) {
 	for _, m := range script.Moves(operands(words)) {
-		from, to := inDirectory(dir, m.From), inDirectory(dir, m.To)
+		from, to := script.Join(dir, m.From), script.Join(dir, m.To)
 		first := d.firstEdit(from)
 		if first == nil && words[0] != "git" && !(isFileBelow(m.From) && isFileBelow(m.To)) {
 			continue

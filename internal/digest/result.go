@@ -387,7 +387,13 @@ func (d *Digester) branchShown(f Fact, output string, failed bool) {
 		return
 	}
 	name := ""
+	asks := slices.ContainsFunc([]string{"git branch --show-current",
+		"git rev-parse --abbrev-ref HEAD", "git symbolic-ref --short HEAD"},
+		func(asks string) bool { return strings.HasSuffix(script, asks) })
 	eachLine(output, func(line string) bool {
+		if asks && isBranchName(line) { // no label of an agent below the output
+			name = line
+		}
 		for _, lead := range [...]string{"On branch ", "Switched to a new branch '",
 			"Switched to branch '"} {
 			if rest, ok := strings.CutPrefix(line, lead); ok {
@@ -396,18 +402,7 @@ func (d *Digester) branchShown(f Fact, output string, failed bool) {
 		}
 		return true
 	})
-	switch {
-	case name != "":
-	case slices.ContainsFunc([]string{"git branch --show-current",
-		"git rev-parse --abbrev-ref HEAD", "git symbolic-ref --short HEAD"},
-		func(asks string) bool { return strings.HasSuffix(script, asks) }):
-		eachLine(output, func(line string) bool {
-			if isBranchName(line) { // no label of an agent below the output
-				name = line
-			}
-			return true
-		})
-	case !failed:
+	if name == "" && !asks && !failed {
 		name = branchMade(script)
 	}
 	if isBranchName(name) && name != "HEAD" {

@@ -2,7 +2,6 @@ package digest
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
@@ -38,7 +37,7 @@ func (d *Digester) runs(text, why, begins string) {
 	}
 	if files := filesRead(work); len(files) > 0 {
 		for _, f := range files {
-			d.readFile(inDirectory(dir, f))
+			d.readFile(script.Join(dir, f))
 		}
 		return
 	}
@@ -142,22 +141,13 @@ func because(why string) string {
 // directory splits a script into the directory that its first commands change to, and the other
 // commands.
 func directory(all []script.Command) (dir string, work []script.Command) {
+	place := script.From("", script.Join)
 	for i, c := range all {
-		if c.Words[0] != "cd" || i > 3 {
-			return dir, all[i:]
-		}
-		if len(c.Words) > 1 {
-			dir = inDirectory(dir, c.Words[1])
+		if i > 3 || !place.Go(c.Words) {
+			return place.Dir, all[i:]
 		}
 	}
-	return dir, nil
-}
-
-func inDirectory(dir, file string) string {
-	if dir == "" || path.IsAbs(file) {
-		return file
-	}
-	return path.Join(dir, file)
+	return place.Dir, nil
 }
 
 // keyWords is the number of words that identify a command: enough for `go test ./... -run`, too few

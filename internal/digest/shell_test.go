@@ -252,8 +252,10 @@ func TestBranchOfAFailedScript(t *testing.T) {
 	for script, output := range map[string]string{
 		"git checkout -b a; git switch -c v2; echo done": "Switched to a new branch 'a'\n" +
 			"Switched to a new branch 'v2'\ndone",
-		"gh pr checkout 12":                       "Switched to branch 'v2'\nYour branch is new",
-		"git rev-parse --abbrev-ref HEAD":         "v2",
+		"gh pr checkout 12":               "Switched to branch 'v2'\nYour branch is new",
+		"git rev-parse --abbrev-ref HEAD": "v2",
+		"cd /tmp/x && git init -q && git checkout -b a; cd -; git switch -q -c v2 && " +
+			"git branch --show-current": "Switched to a new branch 'a'\nv2",
 		"git checkout main && git pull; git st -": "Switched to branch 'main'\nSwitched to branch 'v2'",
 	} {
 		list := Of(numbered(called("a", "bash", fmt.Sprintf(`{"command":%q}`, script)),

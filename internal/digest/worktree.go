@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/prose"
+	"github.com/gemini-ctx/ctx/internal/script"
 )
 
 // The keys of facts of what git showed of the work tree. Their state is Dropped: no file changed.
@@ -112,13 +113,12 @@ func isNamed(printed, file string) bool {
 // workTree returns what the output of a script shows of the project's work tree: what git status
 // printed, or else what came along to the branch that git checked out.
 func (d *Digester) workTree(text, output string) (tree workTree, ok bool) {
-	dir, all := "", commandsOf(text)
+	place, all := script.From("", script.Join), commandsOf(text)
 	var shows []string // the newest command whose output counts
 	first, whole, silent := false, false, true
 	for i, c := range all {
-		words, at := gitDirectory(c, dir, "")
-		if words[0] == "cd" && len(words) > 1 {
-			dir = inDirectory(dir, words[1])
+		words, at := gitDirectory(c, place.Dir, "")
+		if place.Go(words) {
 			continue
 		}
 		switch {

@@ -18,7 +18,8 @@ const (
 // refusals begin the result of a call that the person refused, in the words of clients of which
 // the sentence is none that refusedBy reads.
 var refusals = [...]string{"[Request interrupted by user", "exec command rejected by user",
-	"[Operation Cancelled]", "aborted by user after "}
+	"[Operation Cancelled]", "aborted by user after ",
+	"The agent proposed a plan that was rejected by the user"}
 
 // refusing are the verbs of a sentence that says that a person refused a call, and stopping those
 // of one that says that a call was stopped.
@@ -115,6 +116,7 @@ func said(output string) (head, words string) {
 		return head, words
 	}
 	lower := strings.ToLower(output[:min(len(output), 2*maxSentence)])
+	lower, _, _ = strings.Cut(lower, "\nrejected plan:") // whose words are the model's
 	for _, mark := range []string{"the user said:", "feedback:", "reason given:"} {
 		if i := strings.Index(lower, mark); i >= 0 && i+len(mark) <= len(output) {
 			i += len(mark)

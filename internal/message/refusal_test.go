@@ -26,6 +26,8 @@ func TestEnded(t *testing.T) {
 		{"Permission denied by user", Refused, ""},
 		{"Interrupted by user", Refused, ""},
 		{"[Operation Cancelled] Reason: User did not allow tool call", Refused, ""},
+		{"The agent proposed a plan that was rejected by the user. The user chose to stay in plan " +
+			"mode.\n\nRejected plan:\n# Plan\nAsk for feedback: always push", Refused, ""},
 		{"Operation aborted", Stopped, ""},
 		{"Tool execution was interrupted.", Stopped, ""},
 		{"Permission denied", Ran, ""},

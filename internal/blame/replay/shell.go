@@ -21,19 +21,15 @@ func Script(text, dir string) []Change {
 	}
 	var out []Change
 	piped := (*string)(nil) // what the command before writes into the pipe
-	start := dir
+	place := script.From(dir, under)
 	for _, c := range script.Read(text) {
 		if !c.Piped {
 			piped = nil
 		}
-		if len(c.Words) > 0 && c.Words[0] == ")" { // the end of a subshell, whose cd ends with it
-			dir = start
-		}
-		if len(c.Words) > 1 && c.Words[0] == "cd" {
-			dir = under(dir, c.Words[1])
+		if len(c.Words) > 0 && place.Go(c.Words) {
 			continue
 		}
-		changes, printed := changesOf(c, dir, piped)
+		changes, printed := changesOf(c, place.Dir, piped)
 		out, piped = append(out, changes...), printed
 	}
 	return slices.DeleteFunc(out, func(c Change) bool { return !isName(c.Path) })
