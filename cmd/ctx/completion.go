@@ -42,9 +42,10 @@ func (a *app) completeSessions() completer {
 	return a.completeFrom(a.titledSessions)
 }
 
+// titledSessions returns what `ctx list` shows: no session of a subagent.
 func (a *app) titledSessions(s *session.Store, view *refs.View) (words []string) {
 	list, _ := s.Recall.Overviews(view)
-	for i := range list {
+	for _, i := range newSessionTree(list).top {
 		words = append(words, list[i].Name+"\t"+a.sessionTitle(&list[i]))
 	}
 	return words

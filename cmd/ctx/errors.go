@@ -10,6 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/spf13/cobra"
 )
@@ -76,7 +77,7 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 				"has what others share")
 	}
 	if errors.Is(err, history.ErrNotFound) && !errors.Is(err, history.NoStep) {
-		err = a.meant(args, err)
+		err = a.meant(cmd, args, err)
 	}
 	f := command.FailedWith{Err: err, Running: a.running,
 		JSON: a.json || !a.running && command.HasFlag(args, "--json")}
@@ -87,9 +88,13 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 }
 
 // meant gives an error about a name that is not found the hint for what somebody who knows git may
-// have meant: a file, or another way to name a revision.
-func (a *app) meant(args []string, err error) error {
+// have meant: a file, another way to name a revision, a flag with one dash, or a near name.
+func (a *app) meant(cmd *cobra.Command, args []string, err error) error {
 	for _, arg := range args[min(1, len(args)):] {
+		if f := strings.TrimPrefix(arg, "-"); cmd != nil && len(f) > 1 && cmd.Flag(f) != nil {
+			return withHint(err, "did you mean --%s?", f)
+		}
+		arg = arg[strings.IndexByte(arg, '=')+1:]
 		if !strings.Contains(err.Error(), strconv.Quote(arg)) {
 			continue
 		}
@@ -100,8 +105,28 @@ func (a *app) meant(args []string, err error) error {
 		if strings.ContainsAny(arg, "^:{") || strings.Contains(arg, "..") {
 			return withHint(err, "`ctx help revisions` says how sessions and messages are named")
 		}
+		if near := a.nearName(arg); near != "" && near != arg && !strings.Contains(arg, "~") {
+			return withHint(err, "did you mean `%s`?", near)
+		}
 	}
 	return err
+}
+
+// nearName returns the session, the branch or the word of a title that is nearest to a name of four
+// letters or more; "" for none.
+func (a *app) nearName(name string) string {
+	s, view, err := a.openView()
+	if err != nil || len(name) < history.MinPrefix {
+		return ""
+	}
+	defer s.Repo.Close() //nolint:errcheck // it was opened for reading
+	var known []string
+	list, _ := s.Recall.Overviews(view) // an error was told when the name was looked for
+	for i := range list {
+		known = append(known, strings.Fields(strings.ToLower(sessions.ShortName(view, list[i].Name)+
+			" "+list[i].Title+" "+strings.Join(history.BranchesIn(view, list[i].Name), " ")))...)
+	}
+	return oneLine(repo.Nearest(strings.ToLower(name), known))
 }
 
 func usageHint(cmd *cobra.Command) string {

@@ -54,13 +54,6 @@ func (o *scopeOptions) query(now time.Time) (find.SearchQuery, error) {
 	case o.everywhere && (o.session != "" || o.reader != ""):
 		return q, usagef("--everywhere goes without --session and --reader")
 	}
-	for _, n := range []struct{ what, name string }{{"session", o.session}, {"branch", o.branch}} {
-		if n.name != "" {
-			if err := checkName(n.what, n.name); err != nil {
-				return q, err
-			}
-		}
-	}
 	span, err := o.times.span(now)
 	q.Since, q.Until = span.Start, span.End
 	return q, err
@@ -138,7 +131,7 @@ func (o *searchOptions) run(a *app, text string) error {
 				err = p.best(list[i].place, &list[i].T)
 			}
 		}
-		return cmp.Or(err, a.foundOr(len(list) > 0, nothingFound))
+		return cmp.Or(err, a.orNear(len(list) > 0, places, q))
 	}
 	most := o.limit
 	if o.clusters {
@@ -154,7 +147,19 @@ func (o *searchOptions) run(a *app, text string) error {
 			most++ // a title is none of the messages
 		}
 	}
-	return cmp.Or(p.hits(newest(list, most)), a.foundOr(len(list) > 0, nothingFound))
+	return cmp.Or(p.hits(newest(list, most)), a.orNear(len(list) > 0, places, q))
+}
+
+// orNear is foundOr, and says which near words there are, as of a slip.
+func (a *app) orNear(found bool, places []place, q find.SearchQuery) error {
+	none := nothingFound
+	for i := 0; i < len(places) && !found && q.Pattern == nil; i++ {
+		near, err := places[i].s.Recall.Near(places[i].view, q.Text)
+		if err == nil && near != "" {
+			none = nothingFound + ": did you mean \"" + oneLine(near) + "\"?"
+		}
+	}
+	return a.foundOr(found, none)
 }
 
 // searchAll returns the hits of all places. Of several, the indexes are asked first, and only the
@@ -241,8 +246,6 @@ func (o *searchOptions) query(now time.Time, text string) (find.SearchQuery, err
 		(o.scopeOptions != scopeOptions{verbose: o.verbose} || o.clusters || o.sessions ||
 			o.literal || o.regexp):
 		return q, usagef("--remote goes with a query and --limit alone")
-	case o.limit < 1:
-		return q, usagef("bad --limit: %d: 1 is the least", o.limit)
 	case o.literal && o.regexp:
 		return q, usagef("--literal and --regexp exclude each other")
 	case o.ignoreCase && !o.literal && !o.regexp:

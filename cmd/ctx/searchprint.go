@@ -181,7 +181,11 @@ func (p *foundPrinter) best(at *place, h *find.SessionHit) error {
 		p.a.enter(at)
 		return p.a.answer(document.SessionHitOf(*h))
 	}
-	err := p.in(at, h.Best.Session, ", "+plural(h.Matches, "match", "matches"))
+	more := ""
+	if h.Matches > 0 {
+		more = ", " + plural(h.Matches, "match", "matches")
+	}
+	err := p.in(at, h.Best.Session, more)
 	if err != nil {
 		return err
 	}

@@ -331,13 +331,13 @@ func (s *Reader) visibleTo(view *refs.View, r *clusters.Viewer, clusters []Hit) 
 type SessionHit struct {
 	Score   float64 // from 0 to 1
 	Matches int     // how many of its messages have a word of the query
-	Best    Hit     // its best message; its Session is the session
+	Best    Hit     // its best message, or its title; its Session is the session
 }
 
 // SearchSessions returns the sessions that answer a query best, best first. The score of a session
-// depends on its best message and on all its messages, relative to its length. q.Limit is the
-// largest number of sessions. It rejects a query with Reader, Pattern or Clusters; otherwise it
-// fails as Search does.
+// depends on its best message and on all its messages, relative to its length; with q.Titles, those
+// with all words in their titles or tags come first. q.Limit is the largest number of sessions. It
+// rejects a query with Reader, Pattern or Clusters; otherwise it fails as Search does.
 func (s *Reader) SearchSessions(view *refs.View, q SearchQuery) ([]SessionHit, error) {
 	if q.Reader != nil || q.Pattern != nil || q.Clusters {
 		return nil, fmt.Errorf("%w: sessions are searched by words", history.ErrInput)
@@ -381,5 +381,33 @@ func (s *Reader) SearchSessions(view *refs.View, q SearchQuery) ([]SessionHit, e
 			hits = append(hits, SessionHit{Score: f.Score, Matches: f.Matches, Best: best[0]})
 		}
 	}
-	return hits, nil
+	if !q.Titles {
+		return hits, nil
+	}
+	titled, err := s.withTitles(view, nil, q)
+	for _, t := range slices.Backward(titled) {
+		h := SessionHit{Best: t}
+		if i := slices.IndexFunc(hits,
+			func(o SessionHit) bool { return o.Best.Session == t.Session }); i >= 0 {
+			h = hits[i]
+			hits = slices.Delete(hits, i, i+1)
+		}
+		h.Score = 1
+		hits = slices.Insert(hits, 0, h)
+	}
+	return hits, err
+}
+
+// Near returns the words of a query, each of the first ones that no message has replaced by one
+// that is a slip of a key away and that some have; "" if nothing is replaced.
+func (s *Reader) Near(view *refs.View, text string) (near string, err error) {
+	words := strings.Fields(strings.ToLower(text))
+	was := strings.Join(words, " ")
+	err = s.withIndex(view, SearchQuery{}, func(sources []search.Source) error {
+		return search.Near(sources, words[:min(len(words), 8)])
+	})
+	if near = strings.Join(words, " "); near == was {
+		near = ""
+	}
+	return near, err
 }

@@ -97,16 +97,19 @@ func StateOf(c *clusters.ClusterInfo) string {
 
 // SessionHit is a session with its best hit.
 type SessionHit struct {
-	Session string      `json:"session"`
-	Score   Score       `json:"score"`
-	Matches int         `json:"matches"` // messages with a word of the query
-	Best    Nested[Hit] `json:"best"`
+	Session string       `json:"session"`
+	Score   Score        `json:"score"`
+	Matches int          `json:"matches"` // messages with a word of the query
+	Best    *Nested[Hit] `json:"best"`    // null where only the title has the words
 }
 
 // SessionHitOf returns the document of a session that was found.
 func SessionHitOf(h find.SessionHit) SessionHit {
-	return SessionHit{Session: h.Best.Session, Score: Score(h.Score), Matches: h.Matches,
-		Best: Nested[Hit]{HitOf(h.Best)}}
+	d := SessionHit{Session: h.Best.Session, Score: Score(h.Score), Matches: h.Matches}
+	if h.Best.Named == nil {
+		d.Best = &Nested[Hit]{HitOf(h.Best)}
+	}
+	return d
 }
 
 // Match is a line of an entry that matches a pattern.
