@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -11,9 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/repo"
-	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/usage"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 type statsOptions struct {
@@ -21,13 +20,13 @@ type statsOptions struct {
 	session     string
 	times       timeFlags
 	files, cost bool
+	everywhere  bool
 	limit       int
 }
 
 func newStatsCmd(a *app) *cobra.Command {
 	o := &statsOptions{}
-	cmd := a.newCmd("stats [SESSION]", a.onView(
-		func(s *session.Store, view *refs.View, _ []string) error { return o.run(a, s, view) }))
+	cmd := a.newCmd("stats [SESSION]", func([]string) error { return o.run(a) })
 	cmd.Args = between(0, 0)
 	o.cmd = cmd
 	f := cmd.Flags()
@@ -35,48 +34,53 @@ func newStatsCmd(a *app) *cobra.Command {
 	o.times.flags(f)
 	f.BoolVar(&o.files, "files", false, "count changes of files, too")
 	f.BoolVar(&o.cost, "cost", false, "count tokens of calls, and what they cost")
+	everywhereFlag(cmd, &o.everywhere, "count")
 	f.IntVarP(&o.limit, "limit", "n", 10, "print at most `N` weeks, agents and files")
 	a.completeFlag(cmd, "session", a.completeSessions())
 	(&branchFlags{}).takeSession(a, cmd)
 	return cmd
 }
 
-func (o *statsOptions) run(a *app, s *session.Store, view *refs.View) error {
-	if o.limit < 1 {
-		return usagef("bad --limit: %d: 1 is the least", o.limit)
+func (o *statsOptions) run(a *app) error {
+	if o.everywhere && o.session != "" {
+		return usagef("--everywhere goes without --session")
 	}
 	within, err := o.times.span(a.local(a.now()))
 	if err != nil {
 		return err
 	}
-	want := usage.Options{Within: within, Files: o.files, Cost: o.cost,
-		Project: repo.ProjectOf(s.Dir), Prices: s.Config.Stats.Prices}
+	places, err := a.places(o.everywhere)
+	if err != nil {
+		return err
+	}
+	want := usage.Options{Within: within, Files: o.files, Cost: o.cost}
+	var stores []usage.Store
+	for i, at := range places {
+		if i == 0 { // the user's prices are those of every store, but for one with its own
+			want.Prices = at.s.Config.Stats.Prices
+		}
+		project := repo.ProjectOf(at.s.Dir)
+		if o.everywhere { // files of projects are told from each other
+			project = filepath.Dir(project)
+		}
+		stores = append(stores, usage.Store{Reader: at.s.Recall, View: at.view, Project: project})
+	}
 	if o.session != "" {
-		if want.Session, err = s.Recall.Named(view, o.session); err != nil {
+		want.Session, err = places[0].s.Recall.Named(places[0].view, o.session)
+		if err != nil {
 			return err
 		}
 	}
-	r, err := usage.Count(a.c, s.Recall, view, want)
+	r, err := usage.Count(a.c, want, stores...)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.answer(r, "first", document.OrNull(timeOr(r, true)), "last",
-			document.OrNull(timeOr(r, false)))
+		return a.answer(r, "first", document.TimeOrNull(r.First), "last",
+			document.TimeOrNull(r.Last))
 	}
 	o.print(a, r)
 	return nil
-}
-
-// timeOr returns the time of the first or the last message; "" if there is none.
-func timeOr(r *usage.Report, first bool) string {
-	switch {
-	case r.First.IsZero():
-		return ""
-	case first:
-		return document.TimeText(r.First)
-	}
-	return document.TimeText(r.Last)
 }
 
 func (o *statsOptions) print(a *app, r *usage.Report) {

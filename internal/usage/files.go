@@ -43,7 +43,7 @@ func (n *counter) changes(session string, e history.Entry) error {
 }
 
 func (n *counter) changed(path, session string) {
-	path = strings.TrimPrefix(path, n.o.Project+"/")
+	path = strings.TrimPrefix(path, n.project+"/")
 	f := n.files[path]
 	if f == nil {
 		f = &File{Path: path}

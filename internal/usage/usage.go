@@ -27,7 +27,6 @@ type Options struct {
 	Within  when.Span    // only messages that were said then; the zero Span for all
 	Files   bool         // also count changes of files, which reads every call of a tool
 	Cost    bool         // also count what calls of models took, which reads every message
-	Project string       // files in this directory are named from there
 	Prices  []repo.Price // of the user, before those that come with ctx
 }
 
@@ -79,28 +78,39 @@ const bytesPerToken = 4
 // Tokens returns about how many tokens so many bytes of what was said are.
 func Tokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / bytesPerToken }
 
-// Count counts what a view of the refs has. What a rewind has left is not counted.
-func Count(c context.Context, s *recall.Reader, view *refs.View, o Options) (*Report, error) {
-	list, err := s.Overviews(view)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(list, func(a, b sessions.Overview) int { // those of this store first
-		return cmp.Or(cmp.Compare(a.Also, b.Also), cmp.Compare(a.Name, b.Name))
-	})
-	n := &counter{c: c, s: s, o: o, r: &Report{Roles: map[string]int{}}, weeks: map[string]*Row{},
+// Store is a store to count, as of a view of its refs.
+type Store struct {
+	Reader  *recall.Reader
+	View    *refs.View
+	Project string // files in this directory are named from there
+}
+
+// Count counts what stores have, each message once. What a rewind has left is not counted.
+func Count(c context.Context, o Options, stores ...Store) (*Report, error) {
+	n := &counter{c: c, o: o, r: &Report{Roles: map[string]int{}}, weeks: map[string]*Row{},
 		agents: map[string]*Row{},
 		files:  map[string]*File{}, seen: map[format.ID]bool{}, sources: map[format.Source]bool{},
 		calls: map[string]call{}}
-	for i := range list {
-		if o.Session == "" || list[i].Name == o.Session {
-			if err := n.session(&list[i]); err != nil && !s.PassOver(list[i].Name, err) {
-				return nil, err
+	for _, of := range stores {
+		n.s, n.project = of.Reader, of.Project
+		list, err := n.s.Overviews(of.View)
+		slices.SortStableFunc(list, func(a, b sessions.Overview) int { // those of this store first
+			return cmp.Or(cmp.Compare(a.Also, b.Also), cmp.Compare(a.Name, b.Name))
+		})
+		for i := 0; i < len(list) && err == nil; i++ {
+			if o.Session != "" && list[i].Name != o.Session {
+				continue
+			}
+			if err = n.session(&list[i]); n.s.PassOver(list[i].Name, err) {
+				err = nil
 			}
 		}
-	}
-	if err := n.summaries(view); err != nil {
-		return nil, err
+		if err == nil {
+			err = n.summaries(of.View)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	n.r.Weeks, n.r.Agents = rows(n.weeks), rows(n.agents)
 	slices.SortStableFunc(n.r.Agents,
@@ -111,15 +121,17 @@ func Count(c context.Context, s *recall.Reader, view *refs.View, o Options) (*Re
 
 // counter counts one message after the other.
 type counter struct {
-	c      context.Context
-	s      *recall.Reader
-	o      Options
-	r      *Report
-	weeks  map[string]*Row
-	agents map[string]*Row
-	files  map[string]*File
-	seen   map[format.ID]bool // entries, which forked sessions share
-	// sources are those of the messages of this store's own sessions.
+	c context.Context
+	s *recall.Reader // of the store that is counted
+	o Options
+
+	project string
+	r       *Report
+	weeks   map[string]*Row
+	agents  map[string]*Row
+	files   map[string]*File
+	seen    map[format.ID]bool // entries, which forked sessions share
+	// sources are those of the messages of the stores' own sessions.
 	sources map[format.Source]bool
 	calls   map[string]call // by their agent and name
 	// nameless are the calls whose model an older message names.

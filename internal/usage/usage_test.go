@@ -17,8 +17,8 @@ import (
 
 func count(t *testing.T, s *session.Store, o usage.Options) *usage.Report {
 	t.Helper()
-	return storetest.Must[*usage.Report](t)(usage.Count(context.Background(), s.Recall,
-		storetest.View(t, s), o))
+	return storetest.Must[*usage.Report](t)(usage.Count(context.Background(), o,
+		usage.Store{Reader: s.Recall, View: storetest.View(t, s)}))
 }
 
 // Whatever has happened, each message that a branch stands on counts once, and the rows of weeks
