@@ -67,8 +67,9 @@ func argumentsIn(use string) (list []string) {
 
 func between(low, high int) cobra.PositionalArgs { return command.Between(low, high) }
 
-// nothingEmpty refuses an empty argument, and an empty session or branch: a script has a variable
-// that is not set, and HEAD is not what it means. A title, a value and a text may be empty.
+// nothingEmpty refuses an empty argument, an empty session or branch, and a limit or budget of
+// nothing: a script has a variable that is not set, and HEAD is not what it means. A title, a value
+// and a text may be empty.
 func nothingEmpty(cmd *cobra.Command, args []string) error {
 	says := func(names ...string) bool { return slices.Contains(names, cmd.Name()) }
 	for i, arg := range args {
@@ -78,9 +79,18 @@ func nothingEmpty(cmd *cobra.Command, args []string) error {
 			return withHint(usagef("argument %d is empty", i+1), "is a variable not set?")
 		}
 	}
-	for _, name := range [...]string{"session", "branch"} {
-		if f := cmd.Flag(name); f != nil && f.Changed && f.Value.String() == "" {
+	for _, name := range [...]string{"session", "branch", "limit", "budget"} {
+		f := cmd.Flag(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		switch value := f.Value.String(); {
+		case value == "":
 			return withHint(usagef("bad %s name: \"\": name is empty", name), "is a variable not set?")
+		case name == "branch" && checkName(name, value) != nil:
+			return checkName(name, value)
+		case f.Value.Type() == "int" && (value == "0" || value[0] == '-'):
+			return usagef("bad --%s: %s: 1 is the least", name, value)
 		}
 	}
 	return nil

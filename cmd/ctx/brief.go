@@ -41,9 +41,6 @@ func newBriefCmd(a *app) *cobra.Command {
 }
 
 func (o *briefOptions) run(a *app) error {
-	if o.budget < 1 {
-		return usagef("bad --budget: %d: 1 is the least", o.budget)
-	}
 	switch {
 	case o.format != textFormat && o.format != snapshotFormat:
 		return usagef("unknown --format %.40q: text or gemini-snapshot", o.format)
@@ -79,7 +76,16 @@ func (o *briefOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	b, err := s.Recall.WorkBrief(v, history.BranchName{Session: name, Branch: branch}, how)
+	at := history.BranchName{Session: name, Branch: branch}
+	b, err := s.Recall.WorkBrief(v, at, how)
+	if err == nil && o.budget < defaultBrief && !a.json {
+		how.Room, how.Short = view.BriefRoom(defaultBrief), brief.IsShort(defaultBrief)
+		all, err := s.Recall.WorkBrief(v, at, how)
+		if err == nil && len(all.Lines) > len(b.Lines) {
+			a.say("ctx: brief: left out: %s that --budget %d prints",
+				plural(len(all.Lines)-len(b.Lines), "line", "lines"), defaultBrief)
+		}
+	}
 	return o.print(a, b, err)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -49,8 +50,6 @@ func (o *diffOptions) run(a *app, b openBranch, args []string) error {
 	switch {
 	case !slices.Contains([]string{diffContext, diffForest, diffBrief}, o.part):
 		return usagef("bad --part: %.80q: context, forest or brief", o.part)
-	case o.budget < 0 || o.budget == 0 && o.cmd.Flags().Changed("budget"):
-		return usagef("bad --budget: %d: 1 is the least", o.budget)
 	case o.context < 0:
 		return usagef("bad --unified: %d: 0 is the least", o.context)
 	}
@@ -210,7 +209,7 @@ func (o *diffOptions) lines(b openBranch, p *point) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		return textLines(printedBrief(work.Lines)), nil
+		return digest.LinesOf(printedBrief(work.Lines)), nil
 	}
 	how := view.Options{Budget: o.budget, Format: view.Text}
 	in, err := b.s.Recall.RenderInputOf(b.view, p.value, b.name, b.branch, how)
@@ -218,7 +217,7 @@ func (o *diffOptions) lines(b openBranch, p *point) ([]string, error) {
 		return nil, err
 	}
 	out, err := view.Render(in, how)
-	return textLines(string(out.Bytes)), err
+	return digest.LinesOf(string(out.Bytes)), err
 }
 
 // forestLines returns a line for each cluster of the session.
@@ -238,13 +237,6 @@ func forestLines(b openBranch, operation uint64) ([]string, error) {
 				plural(int(c.Count), "member", "members"), oneLine(c.Label)))
 	}
 	return out, nil
-}
-
-func textLines(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // edit is a line of a comparison: ' ' stands on both sides, '-' and '+' on one.

@@ -68,10 +68,10 @@ func runDoctor(a *app, name string) error {
 		for _, one := range list {
 			hint := ""
 			if one.Hint != "" && one.State != doctor.OK {
-				hint = "\n      hint: " + oneLine(one.Hint)
+				hint = "\n      hint: " + a.hanging(oneLine(one.Hint), 12)
 			}
-			a.line("%-4s  %s: %s%s", one.State, strings.TrimSpace(one.Agent+" "+one.Name),
-				oneLine(one.Detail), hint)
+			text := strings.TrimSpace(one.Agent+" "+one.Name) + ": " + oneLine(one.Detail)
+			a.line("%-4s  %s%s", one.State, a.hanging(text, len("fail  ")), hint)
 		}
 	}
 	return exitIf(!sound, exitFailed)

@@ -16,6 +16,7 @@ import (
 func newExpandCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	var reader string
+	budget := 0
 	cmd := o.newCmd(a, "expand ID...", func(args []string) error {
 		if err := o.check(); err != nil {
 			return err
@@ -43,13 +44,16 @@ func newExpandCmd(a *app) *cobra.Command {
 				return err
 			}
 		}
-		for _, id := range ids {
-			if err := expand(a, s, view, id, options); err != nil {
-				return err
+		return a.within(budget, func() error {
+			for _, id := range ids {
+				if err := expand(a, s, view, id, options); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
+	cmd.Flags().IntVar(&budget, "budget", 0, "print at most `N` tokens, of the beginning and the end")
 	cmd.Flags().StringVar(&reader, "reader", "",
 		"print only what a reader in `BRANCH`, or at a revision, may see")
 	return cmd

@@ -258,7 +258,8 @@ func whatGoes(r *forget.Report) string {
 	for _, kind := range r.Kinds {
 		n[kind]++
 	}
-	return plural(len(r.Objects), "body", "bodies") + " (" + counts(n) + ")"
+	kinds := strings.Replace(counts(n), " message", " messages", min(n["message"]-1, 1))
+	return plural(len(r.Objects), "body", "bodies") + " (" + kinds + ")"
 }
 
 // saidDoc says how many messages of a session go.

@@ -27,8 +27,6 @@ func (o *outcomeOptions) flags(a *app, cmd *cobra.Command, limit int) {
 // places opens the stores to look in, and finds the session.
 func (o *outcomeOptions) places(a *app) ([]place, error) {
 	switch {
-	case o.limit < 1:
-		return nil, usagef("bad --limit: %d: 1 is the least", o.limit)
 	case o.everywhere && o.session != "":
 		return nil, usagef("--everywhere goes without --session")
 	}

@@ -335,7 +335,7 @@ func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
 			plural(*d.Odd, "event", "events"))
 	}
 	if len(d.Cleaned) > 0 && !d.quiet {
-		a.say("ctx: import: %s: cleaned: %s", name, counts(d.Cleaned))
+		a.say("ctx: import: %s: cleaned: %s", name, cleaned(d.Cleaned))
 	}
 	if a.json {
 		return a.answer(d)

@@ -187,10 +187,10 @@ func (a *app) projectOf(dir string) (project string, has bool, why string) {
 		root = dir
 	}
 	at := dir
-	if !isDir(dir) { // a work tree that was removed, for one
+	if !identity.IsDir(dir) { // a work tree that was removed, for one
 		at = root
 	}
-	if !isDir(at) {
+	if !identity.IsDir(at) {
 		return "", false, "of directories that are gone"
 	}
 	if store := a.storeIn(at); store != "" {
@@ -200,9 +200,4 @@ func (a *app) projectOf(dir string) (project string, has bool, why string) {
 		return "", false, "begun in the home directory or above it"
 	}
 	return root, false, ""
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

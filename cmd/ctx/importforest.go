@@ -51,12 +51,12 @@ func importForest(a *app, s *session.Store, named, file string) (importedFile, e
 }
 
 func printImportedForest(a *app, file string, d forestfile.Imported) error {
-	cleaned := byClass(d.Redacted)
-	if len(cleaned) > 0 {
-		a.say("ctx: import: %s: cleaned: %s", file, counts(cleaned))
+	took := byClass(d.Redacted)
+	if len(took) > 0 {
+		a.say("ctx: import: %s: cleaned: %s", file, cleaned(took))
 	}
 	if a.json {
-		return a.answer("file", file, d, "cleaned", cleaned)
+		return a.answer("file", file, d, "cleaned", took)
 	}
 	a.line("%s: %s", oneLine(file), tally(
 		counted{d.Messages, "message", "messages"}, counted{d.Known, "known", "known"},

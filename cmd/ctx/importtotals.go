@@ -100,6 +100,6 @@ func (t *importTotals) say() {
 		t.a.say("ctx: import: records of unknown kinds, kept: %s", oneLine(counts(t.unknown)))
 	}
 	if len(t.cleaned) > 0 {
-		t.a.say("ctx: import: cleaned: %s", counts(t.cleaned))
+		t.a.say("ctx: import: cleaned: %s", cleaned(t.cleaned))
 	}
 }

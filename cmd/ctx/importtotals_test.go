@@ -21,7 +21,7 @@ func TestProgressLine(t *testing.T) {
 	want := "\r\x1b[Kimport: 1 of 2, 3 messages: one.jsonl\r\x1b[Kctx: import: something\n" +
 		"\r\x1b[Kimport: 2 of 2, 3 messages: two.jsonl\r\x1b[K" +
 		"ctx: import: 2 transcripts found, 1 with something new: 3 messages, 2 known\n" +
-		"ctx: import: records of unknown kinds, kept: fog 1\nctx: import: cleaned: token 2\n"
+		"ctx: import: records of unknown kinds, kept: 1 fog\nctx: import: cleaned: 2 token secrets\n"
 	if out.String() != want {
 		t.Errorf("%q\nnot %q", out.String(), want)
 	}

@@ -67,8 +67,6 @@ func (o *logOptions) run(a *app, rev string) error {
 		rev = ""
 	}
 	switch {
-	case o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0:
-		return usagef("bad --limit: %d: 1 is the least", o.limit)
 	case o.follow && (o.reverse || rev != ""):
 		return usagef("--follow goes with a branch, oldest first")
 	case o.follow && o.masked:

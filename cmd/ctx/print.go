@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -8,9 +9,11 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -159,6 +162,29 @@ func (a *app) pathResult(doc []any, path string) error {
 // fields returns the fields of a document.
 func fields(list ...any) []any { return list }
 
+// within runs print, and leaves out the middle of what it prints if that is more than a budget of
+// tokens; 0 is none.
+func (a *app) within(budget int, print func() error) error {
+	if budget == 0 {
+		return print()
+	}
+	if a.json {
+		return usagef("--budget goes without --json")
+	}
+	var all strings.Builder
+	out := a.out
+	a.out = newOutput(&all)
+	err := errors.Join(print(), a.out.Flush())
+	a.out = out
+	part := summaries.WithoutMiddle(all.String(), budget)
+	if part != all.String() { // words of a message begin no line
+		part = strings.Replace(part, "\n[…]\n", "\n    […]\n    ", 1)
+		a.say("ctx: left out: the middle: --budget %d prints all", summarize.Tokens(all.String()))
+	}
+	a.printf("%s", part)
+	return err
+}
+
 // document is answer for a command that goes on after it: output keeps the error.
 func (a *app) document(fields ...any) { _ = a.answer(fields...) }
 
@@ -172,7 +198,7 @@ func (a *app) say(format string, args ...any) {
 // sayCleaned says what sanitizing took out of the input of a command.
 func (a *app) sayCleaned(command string, found []sanitize.Finding) {
 	if len(found) > 0 {
-		a.say("ctx: %s: cleaned: %s", command, counts(byClass(found)))
+		a.say("ctx: %s: cleaned: %s", command, cleaned(byClass(found)))
 	}
 }
 

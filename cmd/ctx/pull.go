@@ -168,10 +168,13 @@ func newCloneCmd(a *app) *cobra.Command {
 			pulled, err := x.Pull(a.c)
 			a.printPull(name, pulled, err)
 			if err != nil {
-				err = fmt.Errorf("cannot clone all of %s: %w", oneLine(withoutPassword(url)),
+				return fmt.Errorf("cannot clone all of %s: %w", oneLine(withoutPassword(url)),
 					err)
 			}
-			return err
+			if len(pulled.Stores) == 0 && !a.json {
+				a.say("no session yet: the first `ctx push` of another store brings some")
+			}
+			return nil
 		})
 	})
 	cmd.Flags().StringVar(&share, "share", "", "share all, none, or `PATTERNS` with commas")

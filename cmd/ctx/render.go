@@ -115,9 +115,6 @@ func (o *renderOptions) input(
 }
 
 func (o *renderOptions) options(a *app) (view.Options, error) {
-	if o.budget < 0 || o.budget == 0 && o.cmd.Flags().Changed("budget") {
-		return view.Options{}, usagef("bad --budget: %d: 1 is the least", o.budget)
-	}
 	if a.json && !o.cmd.Flags().Changed("format") {
 		o.format = string(view.JSON)
 	}

@@ -90,6 +90,8 @@ type resumeDoc struct {
 	Command []string `json:"command"` // that starts the agent
 	// That starts it, where the command only brings the session in
 	Then []string `json:"then,omitempty"`
+
+	titled string // the session, for a person
 }
 
 func (o *resumeOptions) run(a *app) error {
@@ -131,7 +133,8 @@ func (o *resumeOptions) run(a *app) error {
 		}
 	}
 	d := resumeDoc{Agent: form.Name, Session: b.name, Branch: b.branch, ID: x.id, File: file,
-		Dir: x.dir, Command: form.ResumeCommand(x.id, file)}
+		Dir: x.dir, Command: form.ResumeCommand(x.id, file),
+		titled: oneLine(b.s.Recall.Titled(b.view, b.name))}
 	if form.Then != nil {
 		d.Then = form.Then(x.id)
 	}
@@ -254,24 +257,27 @@ func (s *spoken) same(want *spoken) error {
 }
 
 func (o *resumeOptions) report(a *app, d resumeDoc) error {
-	d.say(a, "resume", d.Session)
+	d.say(a, "resume", d.titled)
 	if a.json {
 		return a.answer(d)
 	}
+	a.line("%s, to go on in %s", d.titled, d.Agent)
 	switch {
 	case o.dryRun:
 		a.line("would write %s", oneLine(d.File))
 	case d.Known:
 		a.line("%s: there already", oneLine(d.File))
 	default:
-		a.line("%s: %s, read back", oneLine(d.File),
-			tally(counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}))
+		a.line("%s: %s, read back", oneLine(d.File), tally(
+			counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}))
 	}
 	line := "cd " + shellWord(d.Dir) + " && " + shellCommand(d.Command)
 	if len(d.Then) > 0 {
 		line += " && " + shellCommand(d.Then)
 	}
-	a.pathLine(line)
+	if o.file == "" || slices.Contains(d.Command, d.File) {
+		a.pathLine(line) // else the agent does not find the file
+	}
 	return nil
 }
 

@@ -45,12 +45,14 @@ func newRoot(a *app, args []string) *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		a.usePager(cmd.Root(), "help")
 		describe(cmd)
+		var text strings.Builder
 		if !cmd.HasParent() && !a.allHelp {
-			a.printFront(cmd.OutOrStdout(), cmd)
-			return
+			a.printFront(&text, cmd)
+		} else {
+			command.PrintHelp(&text, cmd,
+				func(title string) string { return a.paint(styleTitle, title) })
 		}
-		command.PrintHelp(cmd.OutOrStdout(), cmd,
-			func(title string) string { return a.paint(styleTitle, title) })
+		_, _ = cmd.OutOrStdout().Write([]byte(a.fitted(text.String())))
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")

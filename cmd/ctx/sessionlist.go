@@ -29,9 +29,6 @@ func newSessionListCmd(a *app) *cobra.Command {
 func newListCmd(a *app) *cobra.Command {
 	o := &sessionListOptions{}
 	cmd := a.newCmd("list [WORDS...]", func(words []string) error {
-		if o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0 {
-			return usagef("bad --limit: %d: 1 is the least", o.limit)
-		}
 		if !slices.ContainsFunc(catalog.All(), o.isOf) {
 			return withHint(usagef("unknown agent %.80q", o.agent),
 				"`ctx import --help` lists the agents")

@@ -19,7 +19,8 @@ import (
 )
 
 func newShowCmd(a *app) *cobra.Command {
-	return a.newCmd("show [SESSION | REV]...",
+	budget := 0
+	cmd := a.newCmd("show [SESSION | REV]...",
 		a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			if len(args) == 0 {
 				if _, err := sessions.HEAD(view); err != nil {
@@ -27,13 +28,17 @@ func newShowCmd(a *app) *cobra.Command {
 				}
 				args = []string{"@"}
 			}
-			for _, rev := range args {
-				if err := showRev(a, s, view, rev); err != nil {
-					return err
+			return a.within(budget, func() error {
+				for _, rev := range args {
+					if err := showRev(a, s, view, rev); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
+				return nil
+			})
 		}))
+	cmd.Flags().IntVar(&budget, "budget", 0, "print at most `N` tokens, of the beginning and the end")
+	return cmd
 }
 
 // showRev shows a session or an object. The name of a session, and the beginning of one, go before

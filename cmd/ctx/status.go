@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
@@ -39,7 +41,7 @@ func newStatusCmd(a *app) *cobra.Command {
 }
 
 func (a *app) status(s *session.Store, view *refs.View) error {
-	d, err := statusOf(s, view)
+	d, err := statusOf(a.c, s, view)
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,7 @@ func (a *app) statusEverywhere() error {
 		last time.Time
 	}
 	all, err := ofAll(a, places, func(p *place) ([]counted, error) {
-		d, err := statusOf(p.s, p.view)
+		d, err := statusOf(a.c, p.s, p.view)
 		if err != nil {
 			return nil, err
 		}
@@ -126,6 +128,11 @@ type statusPrinter struct {
 	aside []store.SetAside
 }
 
+// line prints a line, broken where a terminal has no room for it.
+func (st *statusPrinter) line(format string, args ...any) {
+	st.a.line("%s", strings.TrimSuffix(st.a.fitted(fmt.Sprintf(format, args...)+"\n"), "\n"))
+}
+
 // recordedAgent is what a store has of an agent; name is "" for messages of no agent.
 type recordedAgent struct {
 	name               string
@@ -156,12 +163,12 @@ const mostAgents = 5
 // recorded says what the store has, and from whom.
 func (st *statusPrinter) recorded() {
 	a, d := st.a, st.d
-	a.line("store %s", oneLine(d.Store))
-	a.line("%s, %s", plural(d.Sessions, "session", "sessions"),
+	st.line("store %s", oneLine(d.Store))
+	st.line("%s, %s", plural(d.Sessions, "session", "sessions"),
 		plural(int(d.Messages), "message", "messages"))
 	for i, one := range st.by {
 		if i == mostAgents {
-			a.line("  and of %s more", plural(len(st.by)-i, "agent", "agents"))
+			st.line("  and of %s more", plural(len(st.by)-i, "agent", "agents"))
 			break
 		}
 		name := cmp.Or(one.name, "no agent (ctx append)")
@@ -170,7 +177,7 @@ func (st *statusPrinter) recorded() {
 		if !one.last.IsZero() {
 			text += ", the newest " + a.ago(one.last)
 		}
-		a.line("  %s: %s", name, text)
+		st.line("  %s: %s", name, text)
 	}
 	if d.Live > 0 || d.Tombstones > 0 {
 		text := fmt.Sprintf("%s of older messages: %d summarized, %d not yet",
@@ -178,7 +185,7 @@ func (st *statusPrinter) recorded() {
 		if d.Tombstones > 0 {
 			text += fmt.Sprintf("; %d more shown as one line each", d.Tombstones)
 		}
-		a.line("%s", text)
+		st.line("%s", text)
 	}
 }
 
@@ -191,21 +198,20 @@ func (st *statusPrinter) current() {
 	}
 	o := &st.list[i]
 	head := "current session " + oneLine(shortNames(st.list)[o.Name]) + ": "
-	a.line("%s%s", head, cutWidth(a.sessionTitle(o), a.lineWidth()-displaywidth.String(head)-2))
+	st.line("%s%s", head, cutWidth(a.sessionTitle(o), a.lineWidth()-displaywidth.String(head)-2))
 	if st.chosen {
-		a.line("  chosen by `ctx session use`: HEAD does not follow to where somebody spoke since")
+		st.line("  chosen by `ctx session use`: HEAD does not follow to where somebody spoke since")
 	}
-	a.line("  %s", a.sessionDetails(o, 0))
-	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	st.line("  %s", a.sessionDetails(o, 0))
 	for _, b := range d.Branches {
 		if len(d.Branches) > 1 || b.Through > 0 {
-			a.line("  %s: %s; the first %s are rendered as clusters, %s word for word", b.Name,
-				plural(int(b.Seq), "message", "messages"), number(b.Through), number(b.Tail))
+			st.line("  %s: %s; the first %d are rendered as clusters, %d word for word", b.Name,
+				plural(int(b.Seq), "message", "messages"), b.Through, b.Tail)
 		}
 		if b.Open {
-			a.line("  %s: an open child: nothing of it graduates before `ctx branch join`", b.Name)
+			st.line("  %s: an open child: nothing of it graduates before `ctx branch join`", b.Name)
 		} else if b.Lag > window.MaxPiece { // an exchange that is not over yet waits for its end
-			a.line("  %s: %s left the window and wait to graduate: `ctx graduate`", b.Name,
+			st.line("  %s: %s left the window and wait to graduate: `ctx graduate`", b.Name,
 				plural(int(b.Lag), "message", "messages"))
 		}
 	}
@@ -217,36 +223,39 @@ const mostRemoved = 3
 // troubles says what hooks did last, and what went wrong.
 func (st *statusPrinter) troubles() {
 	a, d := st.a, st.d
+	for _, name := range slices.Sorted(maps.Keys(d.Unpushed)) {
+		st.line("%s not pushed to %s", plural(d.Unpushed[name], "message", "messages"), name)
+	}
 	if d.Torn > 0 {
-		a.line(
+		st.line(
 			"the log ends in %d bytes of an unfinished operation; the next change sets them aside",
 			d.Torn)
 	}
 	for _, one := range st.aside {
-		a.line("%s: `ctx doctor` says what to do", oneLine(one.String()))
+		st.line("%s: `ctx doctor` says what to do", oneLine(one.String()))
 	}
 	if !d.Allowed {
-		a.line("%s", oneLine(notAllowed(st.refused)))
+		st.line("%s", oneLine(notAllowed(st.refused)))
 	}
 	if st.shield == repo.Bare || st.shield == repo.InLinked {
-		a.line("%s", shieldText(st.shield))
+		st.line("%s", shieldText(st.shield))
 	}
 	for _, h := range d.Last {
-		a.line("last hook of %s: %s at %s", h.Agent, oneLine(h.Event), h.Time)
+		st.line("last hook of %s: %s at %s", h.Agent, oneLine(h.Event), h.Time)
 	}
 	if len(d.Drift) > 0 {
-		a.line("%s", oneLine(importer.DriftText(d.Drift)))
+		st.line("%s", oneLine(importer.DriftText(d.Drift)))
 	}
 	if d.Trouble != nil {
-		a.line("hooks failed %s; the last failure: %s", plural(d.Troubles, "time", "times"),
+		st.line("hooks failed %s; the last failure: %s", plural(d.Troubles, "time", "times"),
 			oneLine(*d.Trouble))
 	}
 	for _, session := range d.Removed[:min(len(d.Removed), mostRemoved)] {
-		a.line("hooks leave a session out: %s",
+		st.line("hooks leave a session out: %s",
 			oneLine((&importer.RemovedError{Session: session}).Error()))
 	}
 	if more := len(d.Removed) - mostRemoved; more > 0 {
-		a.line("hooks leave out %s more that were removed: `ctx status --json` names them",
+		st.line("hooks leave out %s more that were removed: `ctx status --json` names them",
 			plural(more, "session", "sessions"))
 	}
 	if d.Ignore != nil {
@@ -260,15 +269,15 @@ func (st *statusPrinter) troubles() {
 func (st *statusPrinter) next(dir string) {
 	a, d := st.a, st.d
 	if d.Sessions == 0 {
-		a.line("next: `ctx import --all` brings what agents have of this project")
+		st.line("next: `ctx import --all` brings what agents have of this project")
 		i := slices.IndexFunc(hooks.Agents(),
 			func(g hooks.Agent) bool { return a.hasHooks(&g, dir) })
 		switch {
 		case len(d.Last) > 0:
 		case i < 0:
-			a.line("next: `ctx install` records each turn as it is said")
+			st.line("next: `ctx install` records each turn as it is said")
 		default:
-			a.line("no hook has run yet; if something was said to %s: `ctx doctor` says why",
+			st.line("no hook has run yet; if something was said to %s: `ctx doctor` says why",
 				hooks.Agents()[i].Title)
 		}
 		return
@@ -286,12 +295,12 @@ func (st *statusPrinter) next(dir string) {
 	switch len(without) {
 	case 0:
 	case 1:
-		a.line("next: `ctx install %s` records each turn as it is said", without[0])
+		st.line("next: `ctx install %s` records each turn as it is said", without[0])
 	default:
-		a.line("next: `ctx install` records each turn of %s as it is said", wordsAnd(without))
+		st.line("next: `ctx install` records each turn of %s as it is said", wordsAnd(without))
 	}
 	if d.Dirty > 0 {
-		a.line("next: `ctx compact --all` summarizes what is old")
+		st.line("next: `ctx compact --all` summarizes what is old")
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sharing"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -29,6 +31,8 @@ type statusDocument struct {
 	Ignore     *string        `json:"ignore"`    // a line that .geminiignore should have
 	// Drift is what transcripts have of kinds that ctx does not know.
 	Drift []importer.Drift `json:"drift"`
+	// Unpushed counts the messages that no push has brought to a remote, by its name.
+	Unpushed map[string]int `json:"unpushed"`
 	hooksDocument
 }
 
@@ -39,8 +43,8 @@ type statusBranch struct {
 }
 
 // statusOf reads the state of a store.
-func statusOf(s *session.Store, view *refs.View) (statusDocument, error) {
-	d := statusDocument{
+func statusOf(c context.Context, s *session.Store, view *refs.View) (statusDocument, error) {
+	d := statusDocument{Unpushed: map[string]int{},
 		Store: s.Dir, ID: s.ID, Head: document.OrNull(view.Get("HEAD").Name),
 		Operation: view.Number,
 		Torn:      view.Torn,
@@ -48,6 +52,13 @@ func statusOf(s *session.Store, view *refs.View) (statusDocument, error) {
 		Drift: s.Importer.Drifts(),
 	}
 	d.Allowed, _ = s.Allowed() // a store without its key has other troubles
+	set, _ := s.Remotes()      // the commands that use one say what is wrong
+	for name, r := range set.Remotes {
+		rule, _ := sharing.ParseRule(r.Share) // that shares nothing
+		if n := sharing.Unpushed(c, s.Opened, view, name, rule); n > 0 {
+			d.Unpushed[name] = n
+		}
+	}
 	list, err := s.Recall.Overviews(view)
 	if err != nil {
 		return d, err

@@ -26,3 +26,6 @@ func tally(first counted, more ...counted) string {
 
 // counts lists the number of each name, sorted by name.
 func counts(m map[string]int) string { return jsonl.Counts(m) }
+
+// cleaned says in words what sanitizing took out.
+func cleaned(m map[string]int) string { return jsonl.Cleaned(m) }

@@ -57,7 +57,7 @@ func NewLook(ctx context.Context, p *Project, store func(dir string) string) *Lo
 // Trees returns the places of the project in linked work trees outside of it that are there.
 func (l *Look) Trees() (list []string) {
 	for _, at := range l.trees {
-		if isDir(at) && !Below(at, l.p.Dir) {
+		if IsDir(at) && !Below(at, l.p.Dir) {
 			list = append(list, at)
 		}
 	}
@@ -149,7 +149,7 @@ func (l *Look) resolve(dir string) (real string, there bool, left string) {
 	dir = filepath.Clean(dir)
 	rest := ""
 	for at := dir; ; at = filepath.Dir(at) {
-		if found, err := filepath.EvalSymlinks(at); err == nil && isDir(found) {
+		if found, err := filepath.EvalSymlinks(at); err == nil && IsDir(found) {
 			found = l.respell(found)
 			return filepath.Join(found, rest), rest == "", found
 		}
@@ -176,7 +176,8 @@ func (l *Look) respell(dir string) string {
 	return dir
 }
 
-func isDir(path string) bool {
+// IsDir reports whether there is a directory.
+func IsDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }

@@ -675,3 +675,26 @@ func newBlob(t *store.Tx, b []byte, media string) (format.Value, error) {
 }
 
 func (x *Sharer) publicKey() []byte { return x.key[32:] }
+
+// Unpushed returns how many messages of the sessions that a rule shares are not known to be on a
+// remote, as far as this store remembers: it asks nobody. It is 0 if the store does not remember.
+func Unpushed(c context.Context, s *store.Opened, v *refs.View, name string, r Rule) (n int) {
+	x := &Sharer{s: s, o: Options{Name: name, Rule: r}}
+	base := newPublished()
+	seen, err := x.seen(v, history.RemoteRefs+name)
+	if err == nil && seen != nil {
+		base = x.cached(name, seen)
+	}
+	if err != nil || base == nil {
+		return 0
+	}
+	for _, one := range x.changes(v, base, nil, &share.Push{}) {
+		ids, _ := x.missing(c, one.tips(), x.onRemote(v, base, one)) // a push says what is wrong
+		for _, id := range ids {
+			if header, err := s.Objects.Header(id); err == nil && isMessage(header) {
+				n++
+			}
+		}
+	}
+	return n
+}

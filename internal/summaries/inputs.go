@@ -81,7 +81,7 @@ func (s *Reader) readMembers(view *refs.View, c *Claim) (map[format.ID]memberTex
 func pieceOf(m memberText, limit int) summarize.Input {
 	e, text := m.Entry, m.Text
 	if limit > 0 {
-		text = withoutMiddle(text, limit)
+		text = WithoutMiddle(text, limit)
 	}
 	return summarize.Input{ID: m.ID, Role: e.Role, Author: e.Author,
 		Time: e.Time.UTC().Truncate(time.Millisecond), Text: text}
@@ -90,8 +90,8 @@ func pieceOf(m memberText, limit int) summarize.Input {
 // leftOut replaces the middle of a message.
 const leftOut = "\n[…]\n"
 
-// withoutMiddle cuts a text to so many tokens: an answer often comes last, so that both ends stay.
-func withoutMiddle(text string, tokens int) string {
+// WithoutMiddle cuts a text to so many tokens: an answer often comes last, so that both ends stay.
+func WithoutMiddle(text string, tokens int) string {
 	if summarize.Tokens(text) <= tokens {
 		return text
 	}

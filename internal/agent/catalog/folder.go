@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
+	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -63,7 +64,7 @@ func below(
 ) (list []string) {
 	for _, entry := range namesIn(dir) {
 		path := filepath.Join(dir, entry)
-		if fits(path) && isDirectory(path) {
+		if fits(path) && identity.IsDir(path) {
 			list = append(list, path)
 		}
 		if slices.ContainsFunc(names(path), func(of string) bool {
@@ -73,11 +74,6 @@ func below(
 		}
 	}
 	return list
-}
-
-func isDirectory(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // spelledOnce returns directories without those that are another one by a link.

@@ -26,8 +26,11 @@ func Between(low, high int) cobra.PositionalArgs {
 
 // unasked returns the error for an argument that a command does not take.
 func unasked(cmd *cobra.Command, format, arg string) error {
-	return WithHint(Usagef(format, cmd.CommandPath(), arg),
-		"it is `%s`; quotes make one argument of several words", cmd.UseLine())
+	more := "quotes make one argument of several words"
+	if cmd.Flag("session") != nil {
+		more = "-s names a session"
+	}
+	return WithHint(Usagef(format, cmd.CommandPath(), arg), "it is `%s`; %s", cmd.UseLine(), more)
 }
 
 // CheckName returns a usage error for a name that no session and no branch can have. what is the

@@ -11,7 +11,11 @@ import (
 func Dropped(drops []view.Drop) string {
 	var said []string
 	for _, d := range drops {
-		said = append(said, fmt.Sprintf("%s %d", d.Kind, d.Count))
+		what := string(d.Kind)
+		if d.Count != 1 && d.Kind != view.DropShortened {
+			what += "s"
+		}
+		said = append(said, fmt.Sprintf("%d %s", d.Count, what))
 	}
 	return strings.Join(said, ", ")
 }

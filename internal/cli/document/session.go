@@ -71,7 +71,7 @@ func OverviewOf(o *sessions.Overview) Overview {
 		Session: SessionOf(o.Session), Title: OrNull(o.Title),
 		Tags: append([]string{}, o.About.Tags...), Pinned: o.About.Pinned, Agent: OrNull(o.Agent),
 		GitBranch: OrNull(o.Git),
-		First:     timeOrNull(o.First), Last: timeOrNull(o.Last), Also: OrNull(o.Also),
+		First:     TimeOrNull(o.First), Last: TimeOrNull(o.Last), Also: OrNull(o.Also),
 	}
 	if o.Title != "" {
 		from := "prompt"
@@ -85,7 +85,8 @@ func OverviewOf(o *sessions.Overview) Overview {
 	return d
 }
 
-func timeOrNull(t time.Time) *string {
+// TimeOrNull is a time in a document, or null where it is not known.
+func TimeOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package jsonl
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -86,7 +87,7 @@ func (r *Report) Text() (text []string) {
 		text = append(text, lines+": "+strings.Join(said, ", "))
 	}
 	if len(r.redacted) > 0 {
-		text = append(text, "cleaned: "+Counts(r.redacted))
+		text = append(text, "cleaned: "+Cleaned(r.redacted))
 	}
 	if len(r.unknown) > 0 {
 		text = append(text, "unknown keys: "+Counts(r.unknown))
@@ -94,11 +95,26 @@ func (r *Report) Text() (text []string) {
 	return text
 }
 
-// Counts lists the number of each name, sorted by name: "a 1, b 2".
+// Counts lists the number of each name, sorted by name: "1 a, 2 b". A number behind a name would
+// read as a part of it.
 func Counts(m map[string]int) string {
 	var said []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		said = append(said, fmt.Sprintf("%s %d", sanitize.Line(name), m[name]))
+		said = append(said, fmt.Sprintf("%d %s", m[name], sanitize.Line(name)))
 	}
 	return strings.Join(said, ", ")
+}
+
+// Cleaned lists what sanitizing took out, by class, in words.
+func Cleaned(classes map[string]int) string {
+	words := map[string]int{}
+	for class, n := range classes {
+		word := cmp.Or(map[string]string{"control": "control character", "utf8": "broken byte"}[class],
+			class+" secret")
+		if n != 1 {
+			word += "s"
+		}
+		words[word] = n
+	}
+	return Counts(words)
 }
