@@ -138,7 +138,6 @@ var built = sync.OnceValue(func() error {
 	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator),
 		"../../cmd/ctx", "../../cmd/ctx-mcp", "../../cmd/ctx-summarize-agent",
 		"../../cmd/ctx-summarize-gemini")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
