@@ -13,7 +13,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
 )
@@ -24,7 +24,7 @@ func now() time.Time { return time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC) }
 // newStore makes an empty store.
 func newStore(t testing.TB, fs *durable.FS) (*objects.Store, string) {
 	t.Helper()
-	root := storetest.TempDir(t)
+	root := durabletest.TempDir(t)
 	if err := objects.Init(root, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -16,10 +16,10 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -52,7 +52,7 @@ func testEnv(dir string) repo.Env {
 // newStore makes a store in a new directory.
 func newStore(t testing.TB) (string, *session.Store) {
 	t.Helper()
-	dir := storetest.TempDir(t)
+	dir := durabletest.TempDir(t)
 	e := testEnv(dir)
 	if _, _, err := repo.Init(e, dir); err != nil {
 		t.Fatal(err)

@@ -228,10 +228,10 @@ var layers = map[string]string{
 	"internal/faults/storm":        "",
 	"internal/homes":               "",
 	"internal/storetest/spread":    "internal/repo lock",
-	"internal/storetest": "format objects forest forest/summarize internal/durable lock " +
-		"refs internal/repo internal/view internal/history internal/clusters " +
-		"internal/summaries internal/conversation internal/edits internal/recall " +
-		"internal/compaction internal/session internal/storetest/spread",
+	"internal/storetest": "format forest forest/summarize internal/durable lock objects refs " +
+		"internal/repo internal/history internal/clusters internal/view internal/summaries " +
+		"internal/conversation internal/edits internal/compaction internal/recall " +
+		"internal/session internal/durable/durabletest internal/storetest/spread",
 	"internal/maintenance/kit": "format forest internal/durable objects refs sanitize " +
 		"internal/epochs/epoch internal/history internal/clusters internal/epochs " +
 		"internal/summaries internal/conversation internal/recall internal/compaction " +

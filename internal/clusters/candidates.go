@@ -15,20 +15,20 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// candidates are the clusters a unit may join, as of a forest and some decisions after it.
-type candidates struct {
+// Candidates are the clusters a unit may join, as of a forest and some decisions after it.
+type Candidates struct {
 	*score.Candidates
 	opened uint64 // clusters opened so far
 	stamp  cache.Stamp
 }
 
-// candidates returns the candidates as of the transaction. It reads them from the cache and
+// Candidates returns the candidates as of the transaction. It reads them from the cache and
 // applies later decisions, or computes them from the forest.
-func (t *Tx) candidates() (*candidates, error) {
+func (t *Tx) Candidates() (*Candidates, error) {
 	if t.cands != nil {
 		return t.cands, nil
 	}
-	c, err := t.cachedCandidates()
+	c, err := t.CachedCandidates()
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +47,9 @@ func candidateStamp(view *refs.View) cache.Stamp {
 		Digest: view.Get(history.ForestRef).ID}
 }
 
-// cachedCandidates returns nil if the cache cannot be brought up to date: it belongs to another
+// CachedCandidates returns nil if the cache cannot be brought up to date: it belongs to another
 // forest, or members were taken out or put back since.
-func (t *Tx) cachedCandidates() (*candidates, error) {
+func (t *Tx) CachedCandidates() (*Candidates, error) {
 	payload, stamp, ok := t.Cache.Load(cache.CandidatesName(history.MainForest))
 	now := candidateStamp(t.store.View)
 	if !ok || stamp.Digest != now.Digest || stamp.Number > now.Number || len(payload) < 9 ||
@@ -61,7 +61,7 @@ func (t *Tx) cachedCandidates() (*candidates, error) {
 	if err != nil {
 		return nil, nil
 	}
-	c := &candidates{Candidates: list, opened: opened, stamp: now}
+	c := &Candidates{Candidates: list, opened: opened, stamp: now}
 	if stamp.Number == now.Number {
 		return c, nil
 	}
@@ -78,7 +78,7 @@ func (t *Tx) cachedCandidates() (*candidates, error) {
 	return c, nil
 }
 
-func (t *Tx) touch(c *candidates, d format.Decision) error {
+func (t *Tx) touch(c *Candidates, d format.Decision) error {
 	_, f, err := t.memberFeatures(d.ID)
 	if err != nil {
 		return err
@@ -92,12 +92,12 @@ func (t *Tx) touch(c *candidates, d format.Decision) error {
 const membersRead = 32
 
 // freshCandidates takes the clusters that arrived last, live ones first, from the forest.
-func (t *Tx) freshCandidates() (*candidates, error) {
+func (t *Tx) freshCandidates() (*Candidates, error) {
 	st, err := t.Forest(t.store.View)
 	if err != nil {
 		return nil, err
 	}
-	c := &candidates{Candidates: &score.Candidates{}, opened: st.Opened,
+	c := &Candidates{Candidates: &score.Candidates{}, opened: st.Opened,
 		stamp: candidateStamp(t.store.View)}
 	live := st.Live()
 	slices.SortFunc(live,
@@ -253,7 +253,7 @@ func (t *Tx) carryCandidates(op *format.Operation) error {
 	if someLeft(t.store.Decided(history.MainForest)) {
 		return nil
 	}
-	c, err := t.cachedCandidates()
+	c, err := t.CachedCandidates()
 	t.cands = c
 	return err
 }

@@ -43,8 +43,8 @@ func TestCandidatesAreNotKeptOverAnAmend(t *testing.T) {
 		if t1.View.Get(name).Frontier == before.Get(name).Frontier {
 			t.Error("nothing graduated with the newer version")
 		}
-		cached, err := s.Clusters.Begin(t1).HasCachedCandidates()
-		if cached {
+		cached, err := s.Clusters.Begin(t1).CachedCandidates()
+		if cached != nil {
 			t.Error("the candidates with the old words are kept")
 		}
 		return err
@@ -70,9 +70,9 @@ func TestCandidatesOfAnotherVersion(t *testing.T) {
 			if err := s.History.Cache.Store(name, stamp, payload); err != nil {
 				return err
 			}
-			cached, err := s.Clusters.Begin(t1).HasCachedCandidates()
-			if cached != (version == history.LooksVersion) {
-				t.Errorf("candidates of version %d: taken %v", version, cached)
+			cached, err := s.Clusters.Begin(t1).CachedCandidates()
+			if (cached != nil) != (version == history.LooksVersion) {
+				t.Errorf("candidates of version %d: taken %v", version, cached != nil)
 			}
 			return err
 		})

@@ -53,7 +53,7 @@ func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done gra
 	if len(units) == 0 || t.store.View.Lost() { // members may be lost as well: a repair comes first
 		return done, nil
 	}
-	c, err := t.candidates()
+	c, err := t.Candidates()
 	if err != nil {
 		return done, err
 	}
@@ -170,7 +170,7 @@ func (t *Tx) stillNone(operation uint64, ids map[format.ID]bool) bool {
 // place chooses the cluster of a unit. It is the cluster of the call that the unit answers, the
 // cluster of the exchange that it continues, the cluster with the best score, or a new one.
 func (t *Tx) place(
-	h *history.Head, c *candidates, u window.Unit,
+	h *history.Head, c *Candidates, u window.Unit,
 ) (cluster uint64, opened bool, err error) {
 	unit, err := t.allFeatures(h, u.Start, u.End)
 	if err != nil {

@@ -124,7 +124,7 @@ func benchmarkDecide(b *testing.B, s *session.Store) {
 				return err
 			}
 			// Every append finds them in the cache
-			if err := s.Clusters.Begin(t).LoadCandidates(); err != nil {
+			if _, err := s.Clusters.Begin(t).Candidates(); err != nil {
 				return err
 			}
 			all, gone := h.Items, 0 // an append sees the window, not what is yet to come

@@ -113,7 +113,7 @@ type Tx struct {
 	*Reader
 	store *store.Tx
 
-	cands  *candidates                        // nil until asked for
+	cands  *Candidates                        // nil until asked for
 	amends map[string]map[format.ID]format.ID // see newAmends, by session
 }
 

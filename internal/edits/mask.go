@@ -34,7 +34,7 @@ type MaskTarget = format.Target
 
 // The limits of one mask entry, far below those of a body: parts, and bytes of their texts.
 const (
-	maxMaskParts = 4096
+	MaxMaskParts = 4096
 	maxMaskText  = 8 << 20
 )
 
@@ -95,7 +95,7 @@ func cleanShort(list []mask.Short) error {
 func (s *Writer) ApplyMasks(
 	ctx context.Context, session, branch string, named []MaskTarget,
 ) (MaskResult, error) {
-	return retry(ctx, s, session, branch, func(tip format.Value) (MaskResult, error) {
+	return Retry(ctx, s, session, branch, func(tip format.Value) (MaskResult, error) {
 		if named == nil {
 			plan, err := s.planMasks(tip.ID)
 			return MaskResult{Parts: plan.Parts}, err
@@ -107,7 +107,7 @@ func (s *Writer) ApplyMasks(
 // putMask records a mask of done.Parts, as many of the latest as one entry holds.
 func (t *Tx) putMask(session, branch string, done *MaskResult) error {
 	from, size := len(done.Parts), 0
-	for from > 0 && len(done.Parts)-from < maxMaskParts &&
+	for from > 0 && len(done.Parts)-from < MaxMaskParts &&
 		size+len(done.Parts[from-1].Text) <= maxMaskText {
 		from--
 		size += len(done.Parts[from].Text)

@@ -171,7 +171,7 @@ func (s *Writer) CommitReplace(
 	if first.Run != nil {
 		return s.commitClusters(ctx, brought, o)
 	}
-	done, err := retry(ctx, s, first.Session, first.Branch,
+	done, err := Retry(ctx, s, first.Session, first.Branch,
 		func(value format.Value) (Replaced, error) { return s.judge(value, brought, o) },
 		func(t *Tx, done *Replaced) error {
 			return t.putReplacements(first.Session, first.Branch, done)

@@ -7,13 +7,13 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
-// maxTries limits how often retry prepares a change without the lock. The next attempt prepares it
+// MaxTries limits how often Retry prepares a change without the lock. The next attempt prepares it
 // under the lock.
-const maxTries = 4
+const MaxTries = 4
 
-// retry prepares a change of a branch with look, without the lock, and makes it with act, under the
+// Retry prepares a change of a branch with look, without the lock, and makes it with act, under the
 // lock. It starts again if the branch has moved between the two, or words were forgotten.
-func retry[T any](
+func Retry[T any](
 	ctx context.Context, s *Writer, session, branch string, look func(format.Value) (T, error),
 	act func(*Tx, *T) error,
 ) (T, error) {
@@ -44,7 +44,7 @@ func retry[T any](
 			if err != nil {
 				return err
 			}
-			if moved = now != seen || forgot != mark; moved && try < maxTries {
+			if moved = now != seen || forgot != mark; moved && try < MaxTries {
 				return nil
 			}
 			if moved {

@@ -1045,7 +1045,7 @@ func TestE50_decided_again_under_the_lock(t *testing.T) {
 		history.MainBranch, set, epochs.ObserveOptions{}))
 	observe(t, s, storetest.Value("core/date", `2`))
 	err := s.Store.Locked(context.Background(), func(tx *store.Tx) error {
-		done, err := s.Epochs.Begin(tx).ObserveIn("talk", history.MainBranch, set,
+		done, err := s.Epochs.Begin(tx).Observe("talk", history.MainBranch, set,
 			epochs.ObserveOptions{})
 		tells(t, done, epoch.Unchanged, "")
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -30,7 +31,7 @@ func asked(t *testing.T, s *session.Store, q find.AnswerQuery) (list []string) {
 
 // A long session answers the same from the cache as without it, as it grows, and after a rewind.
 func TestAnswersAreOfTheBranch(t *testing.T) {
-	s := storetest.Init(t, storetest.Env(storetest.TempDir(t), nil))
+	s := storetest.Init(t, storetest.Env(durabletest.TempDir(t), nil))
 	say := func(i int, role, text string) format.ID {
 		return storetest.Say(t, s, "before", role, fmt.Sprintf(text, i, i))
 	}
@@ -78,7 +79,7 @@ func TestAnswersAreOfTheBranch(t *testing.T) {
 
 // An index that is not there comes in steps while models wait, and as a whole with CatchUpAll.
 func TestAnswersWithoutAnIndex(t *testing.T) {
-	env := storetest.Env(storetest.TempDir(t), nil)
+	env := storetest.Env(durabletest.TempDir(t), nil)
 	s := storetest.Init(t, env)
 	for i := range 3 {
 		storetest.Talk(t, s, fmt.Sprintf("talk-%d", i), 600, uint64(i))

@@ -14,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
@@ -249,7 +250,7 @@ func sameRewound(t *testing.T, s *session.Store, q find.SearchQuery, seed uint64
 	t.Helper()
 	q.Rewound = true
 	bare := storetest.Reopen(t, s.Dir, nil, storetest.Small...)
-	bare.History.Cache = cache.Open(storetest.TempDir(t), nil)
+	bare.History.Cache = cache.Open(durabletest.TempDir(t), nil)
 	view := storetest.View(t, s)
 	var lists [2][]string
 	for i, store := range []*session.Store{s, bare} {

@@ -67,7 +67,7 @@ func (s *Reader) Head(session, branch string, v format.Value) (*Head, error) {
 	if !v.Exists() {
 		return h, nil
 	}
-	if stamp, ok := s.Cache.Get(cache.HeadName(session, branch), headVersion, h.code); ok &&
+	if stamp, ok := s.Cache.Get(cache.HeadName(session, branch), headVersion, h.Code); ok &&
 		stamp == headStamp(v) {
 		return h, nil
 	}
@@ -162,7 +162,7 @@ func (s *Reader) SaveHead(h *Head) {
 		}
 	}
 	if err := s.Cache.Put(cache.HeadName(h.Session, h.Branch), headStamp(h.Value), headVersion,
-		h.code); err != nil {
+		h.Code); err != nil {
 		s.Report(fmt.Errorf("cannot write the cache: %w", err))
 	}
 }

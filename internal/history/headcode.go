@@ -5,8 +5,8 @@ import "github.com/gemini-ctx/ctx/internal/varint"
 // headVersion is that of the form of a head in the cache, and of the features of its items.
 const headVersion = 2<<8 | LooksVersion
 
-// code is the form of a head in the cache. Session, Branch and Value are not part of it.
-func (h *Head) code(c *varint.Code) {
+// Code reads or writes a head as the cache has it, without its Session, Branch and Value.
+func (h *Head) Code(c *varint.Code) {
 	varint.Number(c, &h.Seq)
 	c.Time(&h.Time)
 	for _, b := range []*bool{&h.Model, &h.Joined, &h.ForksKnown, &h.Lags} {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/faults"
-	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
 // TestHomes imports everything of generated homes into the stores of their projects, and compares
@@ -34,7 +34,7 @@ func TestHomes(t *testing.T) {
 }
 
 func judge(t *testing.T, ctx string, seed uint64, size int) {
-	dir, err := filepath.EvalSymlinks(storetest.TempDir(t))
+	dir, err := filepath.EvalSymlinks(durabletest.TempDir(t))
 	if err != nil {
 		t.Fatal(err)
 	}

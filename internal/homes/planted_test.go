@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/faults"
-	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 )
 
@@ -429,7 +429,7 @@ func TestPlantedTexts(t *testing.T) {
 	for _, place := range hiding {
 		t.Run(place.name, func(t *testing.T) {
 			t.Parallel()
-			dir := storetest.TempDir(t)
+			dir := durabletest.TempDir(t)
 			w := &world{t: t, ctx: ctx, server: server, marks: map[string]int{},
 				home: &Home{Dir: filepath.Join(dir, "home"), work: dir}, dir: dir}
 			w.run = w.home.in(ctx, dir)

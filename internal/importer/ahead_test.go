@@ -20,8 +20,21 @@ func importAhead(
 ) importer.ImportedTranscript {
 	t.Helper()
 	return storetest.Must[importer.ImportedTranscript](t)(
-		s.Importer.ImportAhead(context.Background(), importer.ReadAhead(context.Background(), read),
-			as))
+		tryAhead(context.Background(), t, s, read, as))
+}
+
+// tryAhead imports one transcript, which is read in a goroutine of its own.
+func tryAhead(
+	c context.Context, t testing.TB, s *session.Store, read transcript.Read, as string,
+) (done importer.ImportedTranscript, failed error) {
+	t.Helper()
+	r := storetest.Must[*importer.Imports](t)(s.Importer.BeginImports("build"))
+	err := r.Import(c, importer.ReadAhead(c, read), as,
+		func(d importer.ImportedTranscript, err error) error {
+			done, failed = d, err
+			return nil
+		})
+	return done, errors.Join(failed, err, r.Flush())
 }
 
 // A transcript that was read ahead becomes the same messages, and the same report, also when it has
@@ -68,7 +81,7 @@ func TestReadAheadEnds(t *testing.T) {
 	c, cancel := context.WithCancel(context.Background())
 	cancel()
 	err = nil
-	_, failed := storetest.Create(t).Importer.ImportAhead(c, importer.ReadAhead(c, read), "s")
+	_, failed := tryAhead(c, t, storetest.Create(t), read, "s")
 	if !errors.Is(failed, context.Canceled) {
 		t.Errorf("error %v", failed)
 	}
@@ -78,8 +91,7 @@ func TestReadAheadEnds(t *testing.T) {
 func TestReadAheadError(t *testing.T) {
 	in := strings.ReplaceAll(claudeRecord("a", ""), `"sessionId":"s",`, "") + "{\n"
 	s := storetest.Create(t)
-	done, err := s.Importer.ImportAhead(context.Background(),
-		importer.ReadAhead(context.Background(), readClaude(in)), "")
+	done, err := tryAhead(context.Background(), t, s, readClaude(in), "")
 	if !errors.Is(err, history.ErrInput) || done.Stats.Skipped[transcript.SkipBadJSON] != 1 {
 		t.Errorf("error %v, %+v", err, done.Stats)
 	}

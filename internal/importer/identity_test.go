@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -65,7 +66,7 @@ func exportsOf(t testing.TB, s *session.Store, name string) (list []cameBy) {
 
 // anotherStore makes a store that has another id and key than those that others make.
 func anotherStore(t testing.TB) *session.Store {
-	e := storetest.Env(storetest.TempDir(t), nil)
+	e := storetest.Env(durabletest.TempDir(t), nil)
 	e.Random = strings.NewReader(strings.Repeat("other randomness", 8))
 	return storetest.Init(t, e)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
@@ -23,7 +24,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -117,7 +117,7 @@ func newForked(t *testing.T, seed uint64, seen *tally) *forked {
 		sagas: map[string]saga{}, past: map[string][]saga{}, ahead: map[string][]saga{},
 	}
 	other := &world{T: t, seed: seed}
-	dir := storetest.TempDir(t)
+	dir := durabletest.TempDir(t)
 	e := other.env(dir)
 	_, _, err := repo.Init(e, dir)
 	w.must(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
@@ -155,7 +156,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		entries: map[format.ID]string{}, shown: map[format.ID]string{},
 		summaries: map[format.ID]sealed{}, runs: map[format.ID][]format.ID{},
 	}
-	dir := storetest.TempDir(w)
+	dir := durabletest.TempDir(w)
 	e := w.env(dir)
 	_, _, err := repo.Init(e, dir)
 	w.must(err)

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -216,7 +216,7 @@ func newPairWorld(t *testing.T, seed uint64, seen *tally) *pairWorld {
 		now: pairState{lines: map[string]pairLine{}, hand: map[string]bool{}}, agent: &agentLog{},
 		replaces: map[*replacement]pairMark{}, versions: map[*utterance][]string{},
 	}
-	dir := storetest.TempDir(t)
+	dir := durabletest.TempDir(t)
 	e := w.env(dir)
 	_, _, err := repo.Init(e, dir)
 	w.must(err)

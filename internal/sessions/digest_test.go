@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
@@ -13,7 +14,7 @@ import (
 func TestD2D3DigestsTellNothing(t *testing.T) {
 	digests := map[string]bool{}
 	for i := range 2 {
-		e := storetest.Env(storetest.TempDir(t), nil)
+		e := storetest.Env(durabletest.TempDir(t), nil)
 		e.Random = bytes.NewReader(bytes.Repeat([]byte{byte(i + 1)}, 1000))
 		s := storetest.Init(t, e)
 		id := storetest.Say(t, s, "talk", "user", "4711")

@@ -18,6 +18,7 @@ import (
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/remote"
@@ -39,13 +40,13 @@ type party struct {
 // newParty makes a store with an id and a key of its own, which follow from the label.
 func newParty(t *testing.T, label string) *party {
 	t.Helper()
-	e := storetest.Env(storetest.TempDir(t), nil)
+	e := storetest.Env(durabletest.TempDir(t), nil)
 	e.Random = rand.NewChaCha8([32]byte(bytes.Repeat([]byte(label+" "), 32)[:32]))
 	return &party{storetest.Init(t, e), t, label}
 }
 
 // place is the folder of a remote, which holds nothing yet.
-func place(t *testing.T) string { return filepath.Join(storetest.TempDir(t), "shared") }
+func place(t *testing.T) string { return filepath.Join(durabletest.TempDir(t), "shared") }
 
 func open(t *testing.T, root string) remote.Remote {
 	t.Helper()
@@ -761,7 +762,7 @@ func TestCopiedStore(t *testing.T) {
 	a := newParty(t, "laptop")
 	a.say("work", "one")
 	a.push(r)
-	to := storetest.TempDir(t)
+	to := durabletest.TempDir(t)
 	storetest.CopyInto(t, a.Dir, filepath.Join(to, ".gemini", "context"))
 	copied := &party{storetest.Reopen(t, to, nil), t, "copy"}
 	a.say("work", "two of the one")

@@ -20,9 +20,9 @@ import (
 // The limits of state: bytes of a key without its prefix, bytes of a value, keys of a scope, and
 // bytes of a scope.
 const (
-	maxKey   = 200
+	MaxKey   = 200
 	MaxValue = 1 << 20
-	maxKeys  = 10_000
+	MaxKeys  = 10_000
 	maxBlob  = 4 << 20
 )
 
@@ -166,9 +166,9 @@ func (t *Tx) valueOf(m map[string]json.RawMessage) (format.Value, error) {
 	if len(m) == 0 {
 		return format.Value{}, nil
 	}
-	if len(m) > maxKeys {
+	if len(m) > MaxKeys {
 		return format.Value{},
-			fmt.Errorf("%w: %d keys, %d is the most", history.ErrInput, len(m), maxKeys)
+			fmt.Errorf("%w: %d keys, %d is the most", history.ErrInput, len(m), MaxKeys)
 	}
 	var list []Pair
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -298,8 +298,8 @@ func checkKey(key string) error {
 	switch {
 	case key == "":
 		return fmt.Errorf("it is empty")
-	case len(key) > maxKey:
-		return fmt.Errorf("it has %d bytes, %d is the most", len(key), maxKey)
+	case len(key) > MaxKey:
+		return fmt.Errorf("it has %d bytes, %d is the most", len(key), MaxKey)
 	case !utf8.ValidString(key):
 		return fmt.Errorf("it is not UTF-8")
 	case strings.ContainsFunc(key, unicode.IsControl):

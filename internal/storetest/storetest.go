@@ -13,6 +13,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest/spread"
@@ -44,25 +45,10 @@ func Env(dir string, fsys *durable.FS, settings ...string) repo.Env {
 	}
 }
 
-// TempDir returns a new directory that is removed after the test. It is in memory where the machine
-// has such a file system, because the tests do not test the disk.
-func TempDir(t testing.TB) string {
-	t.Helper()
-	if info, err := os.Stat("/dev/shm"); err != nil || !info.IsDir() {
-		return t.TempDir()
-	}
-	dir, err := os.MkdirTemp("/dev/shm", "ctx-test-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
 // Create makes a store in a new directory.
 func Create(t testing.TB, settings ...string) *session.Store {
 	t.Helper()
-	return Init(t, Env(TempDir(t), nil), settings...)
+	return Init(t, Env(durabletest.TempDir(t), nil), settings...)
 }
 
 // Init makes a store in the working directory of an environment.
@@ -89,7 +75,7 @@ func Reopen(t testing.TB, dir string, fsys *durable.FS, settings ...string) *ses
 // CopyStore copies the directory of a store and returns the copy.
 func CopyStore(t testing.TB, from string) string {
 	t.Helper()
-	to := filepath.Join(TempDir(t), ".gemini", "context")
+	to := filepath.Join(durabletest.TempDir(t), ".gemini", "context")
 	CopyInto(t, from, to)
 	return to
 }

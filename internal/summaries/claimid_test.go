@@ -1,4 +1,4 @@
-package summaries
+package summaries_test
 
 import (
 	"errors"
@@ -7,18 +7,19 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 )
 
 func TestClaimNames(t *testing.T) {
 	node := format.Sum([]byte("node"))
 	members := make([]format.ID, 3)
-	for _, c := range []Claim{
+	for _, c := range []summaries.Claim{
 		{Node: node, Members: members},
 		{Node: node, Members: members, Cluster: 4, Offset: 256},
 		{Node: node, Members: members, Cluster: 4, Mark: "0123456789abcdef"},
 		{Node: node, Members: members, Cluster: 4, Offset: 7, Mark: "0123456789abcdef"},
 	} {
-		n, err := ParseSummary(c.ID())
+		n, err := summaries.ParseSummary(c.ID())
 		if err != nil || n.Node != node || n.Offset != c.Offset || n.Mark != c.Mark ||
 			n.Placed && (n.Cluster != c.Cluster || n.Count != 3) {
 			t.Errorf("%s: %+v, %v", c.ID(), n, err)
@@ -31,7 +32,7 @@ func TestClaimNames(t *testing.T) {
 		node.String() + ".1.2.3.0123456789abcdef.4",
 		node.String() + ".1.2.99999999999999999999",
 	} {
-		if _, err := ParseSummary(bad); !errors.Is(err, history.ErrInput) {
+		if _, err := summaries.ParseSummary(bad); !errors.Is(err, history.ErrInput) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -43,7 +44,7 @@ func FuzzParseClaim(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		n, err := ParseSummary(s)
+		n, err := summaries.ParseSummary(s)
 		if err != nil {
 			return
 		}
@@ -56,9 +57,9 @@ func FuzzParseClaim(f *testing.F) {
 func TestSplit(t *testing.T) {
 	// A letter a reading: e an entry of 40 tokens, s one of next to nothing, 1 to 4 a summary
 	// of that generation with 40 tokens.
-	readings := func(s string) (list []reading) {
+	readings := func(s string) (list []summaries.Reading) {
 		for i, c := range s {
-			r := reading{From: uint64(i), To: uint64(i + 1), Tokens: 39}
+			r := summaries.Reading{From: uint64(i), To: uint64(i + 1), Tokens: 39}
 			switch {
 			case c == 's':
 				r.Tokens = 0
@@ -90,7 +91,7 @@ func TestSplit(t *testing.T) {
 		{"", 40, ""},
 	} {
 		var got []string
-		for _, run := range split(readings(tt.in), tt.limit) {
+		for _, run := range summaries.Split(readings(tt.in), tt.limit) {
 			got = append(got, tt.in[run[0].From:run[len(run)-1].To])
 		}
 		if strings.Join(got, " ") != tt.want {

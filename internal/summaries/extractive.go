@@ -90,7 +90,7 @@ func (s *Reader) ExtractBetween(
 	var list []Claim
 	for _, r := range runs {
 		var covers []format.Cover
-		if r.to-r.from > wholeCluster {
+		if r.to-r.from > WholeCluster {
 			if covers, err = s.rankable(RealCovers(c.Covers, r.from, r.to)); err != nil {
 				return nil, err
 			}
@@ -405,6 +405,6 @@ func sourcesOf(list []summarize.Sentence) []summarize.Source {
 	return out
 }
 
-// wholeCluster is the number of members up to which the built-in summarizer always reads all
+// WholeCluster is the number of members up to which the built-in summarizer always reads all
 // members: that is cheap, and better than a summary of a summary.
-const wholeCluster = 256
+const WholeCluster = 256

@@ -1,9 +1,10 @@
-package summaries
+package summaries_test
 
 import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
@@ -21,9 +22,9 @@ func TestHeadline(t *testing.T) {
 			"Mend the parser"},
 		{[]view.Part{{Text: "Mend the parser."}, {Text: "Ok.\nPrint every token."}},
 			"Print every token."},
-		{[]view.Part{{Text: GoneSummary}}, ""},
+		{[]view.Part{{Text: summaries.GoneSummary}}, ""},
 	} {
-		if got := headlineOf(tt.parts); got != tt.want {
+		if got := summaries.Headline(tt.parts); got != tt.want {
 			t.Errorf("%v: got %q, want %q", tt.parts, got, tt.want)
 		}
 	}

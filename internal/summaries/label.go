@@ -67,15 +67,15 @@ func (s *Reader) topicOf(c *clusters.ClusterInfo) (summarize.Topic, error) {
 		return summarize.Topic{}, err
 	}
 	topic, err := topicFrom(s.Entry, c.Opening, saidIn(parts))
-	if headline := headlineOf(parts); headline != "" {
+	if headline := Headline(parts); headline != "" {
 		topic.Goal = headline
 	}
 	return topic, err
 }
 
-// headlineOf returns the first line of the newest summary in words, which says what the cluster
+// Headline returns the first line of the newest summary in words, which says what the cluster
 // is about. It returns "" if the cluster has no such summary.
-func headlineOf(parts []view.Part) string {
+func Headline(parts []view.Part) string {
 	for _, p := range slices.Backward(parts) {
 		if p.Text == "" || p.Text == GoneSummary {
 			continue

@@ -26,9 +26,9 @@ const FewTokens = wording.Few
 // piece, and the same pieces would be claimed again and again.
 const MinLimit = 2 * FewTokens
 
-// reading is a member of a cluster that is read, or a summary that is read in place of its
+// Reading is a member of a cluster that is read, or a summary that is read in place of its
 // members.
-type reading struct {
+type Reading struct {
 	Cover      *format.Cover
 	From, To   uint64 // of the cluster's members
 	Generation uint64 // of the summary; 0 for a member
@@ -79,9 +79,9 @@ func (s *Reader) NextClaims(
 		if err != nil {
 			return nil, err
 		}
-		runs, most := [][]reading{list}, maxAnswer
+		runs, most := [][]Reading{list}, maxAnswer
 		if limit > 0 && weightOf(list) > limit {
-			runs = split(list, limit)
+			runs = Split(list, limit)
 			most = roomFor(list, runs, limit)
 		}
 		if len(runs) == 0 && len(covers) > 0 {
@@ -103,7 +103,7 @@ func (s *Reader) NextClaims(
 }
 
 func (s *Reader) claimOfRun(
-	view *refs.View, c *forest.Cluster, members []format.ID, run []reading,
+	view *refs.View, c *forest.Cluster, members []format.ID, run []Reading,
 ) (Claim, error) {
 	var covers []format.Cover
 	for _, p := range run {
@@ -117,12 +117,12 @@ func (s *Reader) claimOfRun(
 
 // readings returns, in order, the readings of a cluster: its members, and covers in place of the
 // members under them. said has the text of each member.
-func (s *Reader) readings(said []memberText, covers []format.Cover, limit int) ([]reading, error) {
-	var list []reading
+func (s *Reader) readings(said []memberText, covers []format.Cover, limit int) ([]Reading, error) {
+	var list []Reading
 	at := uint64(0)
 	entries := func(end uint64) {
 		for ; at < end; at++ {
-			list = append(list, reading{From: at, To: at + 1,
+			list = append(list, Reading{From: at, To: at + 1,
 				Tokens: within(summarize.Tokens(said[at].Text), limit)})
 		}
 	}
@@ -134,7 +134,7 @@ func (s *Reader) readings(said []memberText, covers []format.Cover, limit int) (
 		}
 		at = v.Offset + v.Count
 		list = append(list,
-			reading{Cover: &covers[i], From: v.Offset, To: at, Generation: generation,
+			Reading{Cover: &covers[i], From: v.Offset, To: at, Generation: generation,
 				Tokens: within(summarize.Tokens(text), limit)})
 	}
 	entries(uint64(len(said)))
@@ -149,9 +149,9 @@ func within(tokens, limit int) int {
 }
 
 // weight returns the share of a limit that a reading takes, at least 1.
-func (p reading) weight() int { return p.Tokens + 1 }
+func (p Reading) weight() int { return p.Tokens + 1 }
 
-func weightOf(list []reading) int {
+func weightOf(list []Reading) int {
 	n := 0
 	for _, p := range list {
 		n += p.weight()
@@ -159,10 +159,10 @@ func weightOf(list []reading) int {
 	return n
 }
 
-// split returns the pieces of readings that are together too long. Entries come before summaries
+// Split returns the pieces of readings that are together too long. Entries come before summaries
 // and young summaries before old ones, so that nothing is summarized more often than necessary.
 // It returns nil if no two readings fit together.
-func split(list []reading, limit int) [][]reading {
+func Split(list []Reading, limit int) [][]Reading {
 	for generation := uint64(0); generation < MaxGeneration; generation++ {
 		if runs := runsUpTo(list, generation, limit); len(runs) > 0 {
 			return runs
@@ -174,8 +174,8 @@ func split(list []reading, limit int) [][]reading {
 // runsUpTo joins neighbours up to a generation into runs of at most limit tokens. A single
 // summary makes no run. Entries make one, unless they are so short that it is better to read them
 // with their neighbours.
-func runsUpTo(list []reading, generation uint64, limit int) [][]reading {
-	var runs [][]reading
+func runsUpTo(list []Reading, generation uint64, limit int) [][]Reading {
+	var runs [][]Reading
 	from, size := 0, 0
 	end := func(at int) {
 		run := list[from:at]
@@ -204,7 +204,7 @@ func runsUpTo(list []reading, generation uint64, limit int) [][]reading {
 // roomFor returns the largest number of tokens of each answer if a cluster is read in pieces, so
 // that one or two more rounds suffice. Answers to summaries must fit together in the next round.
 // Answers to entries may take one more round if they would be too short otherwise.
-func roomFor(list []reading, runs [][]reading, limit int) int {
+func roomFor(list []Reading, runs [][]Reading, limit int) int {
 	n, entries := len(list), false
 	for _, run := range runs {
 		n -= len(run) - 1
@@ -218,7 +218,7 @@ func roomFor(list []reading, runs [][]reading, limit int) int {
 
 // budget returns the largest number of tokens of the summary of a run: a quarter of its entries
 // and all of its earlier summaries, at most most.
-func budget(run []reading, most int) int {
+func budget(run []Reading, most int) int {
 	total, want := 0, 0
 	for _, p := range run {
 		total += p.Tokens
@@ -236,7 +236,7 @@ func budget(run []reading, most int) int {
 
 // AnswerTokens is the budget of a claim that is answered at once.
 func AnswerTokens(inputs []summarize.Input) int {
-	run := make([]reading, len(inputs))
+	run := make([]Reading, len(inputs))
 	for i, p := range inputs {
 		run[i].Tokens = summarize.Tokens(p.Text)
 		if p.Summary {

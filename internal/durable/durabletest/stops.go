@@ -1,5 +1,5 @@
 // Package durabletest chooses the durable calls at which a test stops a run, to see what a crash
-// leaves behind.
+// leaves behind, and gives tests directories in memory.
 package durabletest
 
 import (

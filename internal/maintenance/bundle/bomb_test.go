@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
@@ -50,7 +51,7 @@ func TestBundleWithHoles(t *testing.T) {
 		paxRecord("GNU.sparse.name", name) + paxRecord("GNU.sparse.realsize", fmt.Sprint(huge))
 	var b bytes.Buffer
 	s := kit.Create(t)
-	whole := filepath.Join(storetest.TempDir(t), "whole")
+	whole := filepath.Join(durabletest.TempDir(t), "whole")
 	storetest.Must[Report](t)(Write(context.Background(), s.Opened, whole, nil))
 	head := storetest.Must[[]byte](t)(os.ReadFile(whole))[:1024] // the first file says what follows
 	b.Write(head)
@@ -59,11 +60,11 @@ func TestBundleWithHoles(t *testing.T) {
 	b.Write(tarBlock("sparse", '0', 512))
 	b.Write(padded([]byte("1\n" + fmt.Sprint(huge) + "\n0\n")))
 	b.Write(make([]byte, 1024))
-	file := filepath.Join(storetest.TempDir(t), "holes")
+	file := filepath.Join(durabletest.TempDir(t), "holes")
 	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	project := storetest.TempDir(t)
+	project := durabletest.TempDir(t)
 	_, err := Unpack(context.Background(), storetest.Env(project, nil), file, project)
 	if err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Fatalf("%v", err)

@@ -29,7 +29,7 @@ import (
 
 func TestBundleAndBack(t *testing.T) {
 	for _, s := range []*session.Store{kit.Create(t), kit.Grow(t, 5), kit.Old(t, 13)} {
-		dir := storetest.TempDir(t)
+		dir := durabletest.TempDir(t)
 		file := filepath.Join(dir, "store.ctx")
 		done := storetest.Must[Report](t)(Write(context.Background(), s.Opened, file, nil))
 		if done.Store != s.ID || done.Operation != storetest.View(t, s).Number {
@@ -44,7 +44,7 @@ func TestBundleAndBack(t *testing.T) {
 			fs.ErrExist) {
 			t.Errorf("over a file: %v", err)
 		}
-		project := storetest.TempDir(t)
+		project := durabletest.TempDir(t)
 		back := storetest.Must[Report](t)(
 			Unpack(context.Background(), storetest.Env(project, nil, kit.Small...), file, project))
 		if back != done {
@@ -72,10 +72,10 @@ func TestBundleAndBack(t *testing.T) {
 func TestUnbundleRefusesDamage(t *testing.T) {
 	s := kit.Create(t)
 	kit.Live(t, s, rand.New(rand.NewPCG(4, 4)), 6)
-	file := filepath.Join(storetest.TempDir(t), "store.ctx")
+	file := filepath.Join(durabletest.TempDir(t), "store.ctx")
 	storetest.Must[Report](t)(Write(context.Background(), s.Opened, file, nil))
 	good := storetest.Must[[]byte](t)(os.ReadFile(file))
-	project := storetest.TempDir(t)
+	project := durabletest.TempDir(t)
 	try := func(what string, b []byte) {
 		t.Helper()
 		if err := os.WriteFile(file, b, 0o600); err != nil {
@@ -212,14 +212,14 @@ func TestBundleBesideWritersAndGC(t *testing.T) {
 			}
 		}
 	})
-	dir := storetest.TempDir(t)
+	dir := durabletest.TempDir(t)
 	for i := range 4 {
 		file := filepath.Join(dir, fmt.Sprint(i))
 		if _, err := Write(context.Background(), s.Opened, file, nil); err != nil {
 			t.Error(err)
 			break
 		}
-		project := storetest.TempDir(t)
+		project := durabletest.TempDir(t)
 		if _, err := Unpack(context.Background(), storetest.Env(project, nil, kit.Small...), file,
 			project); err != nil {
 			t.Error(err)
@@ -238,16 +238,16 @@ func TestUnbundleStopped(t *testing.T) {
 	s := kit.Create(t)
 	kit.Live(t, s, rand.New(rand.NewPCG(4, 5)), 8)
 	want := kit.Texts(t, s)
-	file := filepath.Join(storetest.TempDir(t), "store.ctx")
+	file := filepath.Join(durabletest.TempDir(t), "store.ctx")
 	storetest.Must[Report](t)(Write(context.Background(), s.Opened, file, nil))
 	points := durabletest.Stops(func(fsys *durable.FS) {
-		project := storetest.TempDir(t)
+		project := durabletest.TempDir(t)
 		storetest.Must[Report](t)(Unpack(context.Background(), storetest.Env(project, fsys),
 			file, project))
 	})
 	made := 0
 	for _, at := range points {
-		project := storetest.TempDir(t)
+		project := durabletest.TempDir(t)
 		_, err := Unpack(context.Background(), storetest.Env(project, at.FS()), file, project)
 		r, openErr := repo.Open(storetest.Env(project, nil))
 		switch {

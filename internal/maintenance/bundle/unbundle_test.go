@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
@@ -20,9 +21,9 @@ func TestUnbundleRefusesOneFault(t *testing.T) {
 	if faults := kit.FaultsOf(t, s); len(faults) != 1 {
 		t.Fatal(faults)
 	}
-	bundle := filepath.Join(storetest.TempDir(t), "bundle")
+	bundle := filepath.Join(durabletest.TempDir(t), "bundle")
 	storetest.Must[Report](t)(Write(bg, kit.Fresh(t, s).Opened, bundle, nil))
-	to := storetest.TempDir(t)
+	to := durabletest.TempDir(t)
 	var damaged *DamagedError
 	if _, err := Unpack(bg, storetest.Env(to, nil), bundle, to); !errors.As(err, &damaged) ||
 		len(damaged.Faults) != 1 {

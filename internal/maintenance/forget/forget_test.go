@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/pack"
@@ -38,7 +40,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	view2 "github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/objects"
-	"github.com/klauspost/compress/zstd"
 )
 
 // The words that are forgotten: one that stands in a single message and in what is made of it, and
@@ -271,9 +272,9 @@ func after(t *testing.T, s *session.Store, word string) {
 	kit.Age(t, s, storetest.Start.Add(-10*kit.Day))
 	storetest.Must[gc.Report](t)(gc.Run(bg, s.Opened, gc.Options{}))
 	kit.Clean(t, s)
-	file := filepath.Join(storetest.TempDir(t), "copy")
+	file := filepath.Join(durabletest.TempDir(t), "copy")
 	storetest.Must[bundle.Report](t)(bundle.Write(bg, s.Opened, file, nil))
-	project := storetest.TempDir(t)
+	project := durabletest.TempDir(t)
 	storetest.Must[bundle.Report](t)(bundle.Unpack(bg, storetest.Env(project, nil, kit.Small...),
 		file, project))
 	copied := kit.Open(t, filepath.Join(project, ".gemini", "context"), nil)

@@ -142,7 +142,7 @@ func TestGCStopAtEveryCall(t *testing.T) {
 			fsys)).Opened,
 			gc.Options{}))
 	})
-	scratch := storetest.TempDir(t)
+	scratch := durabletest.TempDir(t)
 	tried := 0
 	for n, at := range points {
 		if !thirds.Mine(t, n) {

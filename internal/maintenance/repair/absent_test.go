@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
@@ -43,7 +44,7 @@ func TestRepairOfAnAbsentRecord(t *testing.T) {
 		}
 		report := storetest.Must[repair.Report](t)(
 			repair.Run(context.Background(), storetest.Env(s.Dir, nil),
-				repair.Options{Copy: filepath.Join(storetest.TempDir(t), "copy")}))
+				repair.Options{Copy: filepath.Join(durabletest.TempDir(t), "copy")}))
 		a, err := fsck.ReadAbsent(id, s.Objects.AbsentPath(id))
 		if err != nil || a.Reason != want || len(report.Left) > 0 {
 			t.Errorf("%s: %+v, %v; left %v", want, a, err, report.Left)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
@@ -33,10 +34,10 @@ func TestRepairOfAnotherKey(t *testing.T) {
 		t.Errorf("the key is %x", got)
 	}
 	kit.Say(t, kit.Fresh(t, s), "talk", "hello again")
-	file := filepath.Join(storetest.TempDir(t), "bundle")
+	file := filepath.Join(durabletest.TempDir(t), "bundle")
 	storetest.Must[bundle.Report](t)(bundle.Write(context.Background(), kit.Fresh(t, s).Opened,
 		file, nil))
-	to := storetest.TempDir(t)
+	to := durabletest.TempDir(t)
 	storetest.Must[bundle.Report](t)(bundle.Unpack(context.Background(),
 		storetest.Env(to, nil), file, to))
 	kit.Clean(t, kit.Open(t, filepath.Join(to, ".gemini", "context"), nil))

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/git"
@@ -112,7 +113,7 @@ const (
 
 // party makes a store with a conversation in it.
 func party(t *testing.T, seed byte) *session.Store {
-	e := storetest.Env(storetest.TempDir(t), nil)
+	e := storetest.Env(durabletest.TempDir(t), nil)
 	e.Random = rand.NewChaCha8([32]byte{seed})
 	return storetest.Init(t, e)
 }

@@ -1,4 +1,0 @@
-package summaries
-
-// WholeCluster is the number of members that the built-in summarizer always reads.
-const WholeCluster = wholeCluster
