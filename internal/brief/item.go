@@ -180,13 +180,8 @@ func (it *item) read(f *digest.Fact, root Root) string {
 
 // front returns now followed by the elements of before that now does not have.
 func front(now, before []string) []string {
-	out := slices.Clone(now)
-	for _, s := range before {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
+	isNow := func(s string) bool { return slices.Contains(now, s) }
+	return slices.Concat(now, slices.DeleteFunc(slices.Clone(before), isNow))
 }
 
 func keyOf(f *digest.Fact, root Root) string {
@@ -200,16 +195,11 @@ func keyOf(f *digest.Fact, root Root) string {
 		return string(f.Kind) + "\x00" + question
 	}
 	text := "\x00" + strings.TrimSuffix(f.Text, ".")
-	if isWord(f) && prose.HasAny(text, []string{" test", " cover", " lines", " warnings", " errors"}) {
-		return withoutCounts(text)
+	counts := []string{" test", " cover", " lines", " warnings", " errors"}
+	if isWord(f) && prose.HasAny(text, counts) { // another number replaces what was said
+		return strings.Join(strings.FieldsFunc(text, unicode.IsDigit), "#")
 	}
 	return text
-}
-
-// withoutCounts returns a line with a mark in place of each number: what is said again with another
-// number replaces what was said.
-func withoutCounts(text string) string {
-	return strings.Join(strings.FieldsFunc(text, unicode.IsDigit), "#")
 }
 
 // passing returns the keys of acts of which nothing is failing: the newest run of a check passed,

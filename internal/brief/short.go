@@ -130,9 +130,10 @@ func (c *chooser) changed() (list []change) {
 // one, or there is room, each file has its line.
 func (c *chooser) changes(purse int) []Line {
 	list := c.changed()
-	at := make([]int, len(list))
+	at, all := make([]int, len(list)), 0
 	for n, f := range list {
 		at[n] = f.item
+		all += c.costOf(f.item)
 	}
 	inRoot := !slices.ContainsFunc(list, func(f change) bool { return f.dir != "" })
 	if len(at) > 1 && c.root.base() != "" && inRoot {
@@ -146,7 +147,7 @@ func (c *chooser) changes(purse int) []Line {
 	if c.short {
 		purse = min(purse, c.withText(c.items[at[0]].line, maxChanges))
 	}
-	if all := c.costsOf(at); all <= purse*2/3 && !c.short || len(at) == 1 && all <= purse/2 {
+	if all <= purse*2/3 && !c.short || len(at) == 1 && all <= purse/2 {
 		var out []Line
 		for _, f := range list {
 			if f.uncommitted {
@@ -172,14 +173,6 @@ func (c *chooser) changes(purse int) []Line {
 	}
 	c.markSaid(l, digest.Edit)
 	return []Line{l}
-}
-
-func (c *chooser) costsOf(items []int) int {
-	n := 0
-	for _, i := range items {
-		n += c.costOf(i)
-	}
-	return n
 }
 
 // maxNamed is the number of changed files above which a line never names all of them.

@@ -34,9 +34,6 @@ func withoutTemplates(facts []digest.Fact) []digest.Fact {
 	isCopy := func(f digest.Fact) bool {
 		return inPrompt(&f) && sentences[f.Seq] > typedPrompt && len(copies[f.Text]) >= leastCopies
 	}
-	if !slices.ContainsFunc(facts, isCopy) {
-		return facts
-	}
 	facts = slices.DeleteFunc(slices.Clone(facts), isCopy)
 	left := map[uint64]bool{} // the prompts that still say what is wanted
 	for i := range facts {

@@ -82,7 +82,29 @@ func (c *chooser) setTurns() {
 	c.setOver()
 	c.setRefuted()
 	for t := range c.turns {
+		if !c.short {
+			c.withAnswer(&c.turns[t])
+		}
 		c.setLines(&c.turns[t], c.asked, c.cameOf(t))
+	}
+}
+
+// withAnswer puts what answers the question of a turn before what came of it, if the model said it
+// in the middle of the turn and ended with other words.
+func (c *chooser) withAnswer(t *turn) {
+	for _, q := range t.asked {
+		terms := c.items[q].terms
+		about := func(i int) bool { return shared(terms, c.items[i].terms) >= minShared }
+		if !strings.HasSuffix(c.items[q].fact.Text, "?") || slices.ContainsFunc(t.came, about) {
+			continue
+		}
+		for i := q + 1; i < len(c.items) && c.turnAt(i) == t; i++ {
+			it := &c.items[i]
+			if it.fact.Kind == digest.Said && !it.over && !c.isBare(i) && about(i) {
+				t.came = slices.Insert(t.came, 0, i)
+				return
+			}
+		}
 	}
 }
 

@@ -466,3 +466,13 @@ func TestTakenBack(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswerInTheMiddle has a question that the model answers before it does other things.
+func TestAnswerInTheMiddle(t *testing.T) {
+	got := choose(of(one(prompt("Why does the scanner of lamps stand still?")),
+		one(said("The scanner of lamps waits for the tide of the harbour.")),
+		one(answer("All of it is written down in notes.md now.")),
+		one(prompt("Mend the printer of the port"))), endless)
+	contains(t, got, "concluded: The scanner of lamps waits for the tide of the harbour. All of it "+
+		"is written down in notes.md now.")
+}

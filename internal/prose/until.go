@@ -28,9 +28,10 @@ var lacks = [...]string{" missing", " lacks ", " lack ", "not yet", " unused", "
 	"to fix", "untested", "under-tested", "not covered", "uncovered", "no test", "no coverage",
 	"there's no ", "there is no ", "there are no ", "don't exist", "doesn't exist",
 	"does not exist", " exists", "not implemented", "isn't implemented", "not wired", "not being ",
-	"undefined", "uncommitted", "not committed", "not pushed", "unpushed", "unstaged", "lint warning",
-	"still marks", "still uses", "no callers", "should use ", "should be ", "valid point",
-	" exposed a ", " surfaced ", " would fail "}
+	"undefined", "uncommitted", "not committed", "not pushed", "unpushed", "unstaged",
+	"lint warning", "still marks", "still uses", "no callers", "already imported", "already exist",
+	"already has ", "already have ", "already been ", "already there", "already uses",
+	"should use ", "should be ", "valid point", " exposed a ", " surfaced ", " would fail "}
 
 // guesses are words of which a line has one that says what may be so.
 var guesses = [...]string{" appear to ", " appears to ", " seems to ", " might ", " may ",

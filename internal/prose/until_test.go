@@ -22,6 +22,7 @@ func TestHoldsUntil(t *testing.T) {
 		{"The change of clean.go is not pushed, and not yet reviewed.", Mended},
 		{"Update `auto_commit.go` for the new signature.", Mended},
 		{"`discardSession` lost its idempotency: that is a bug.", Changed},
+		{"The `limit` field has already been added to the lexer.", Mended},
 		{"The change is there, but it was not pushed yet.", Mended},
 		{"The lexer might read one token ahead.", Settled},
 		{"If the lexer read ahead, the parser would see it twice.", Settled},

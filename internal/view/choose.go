@@ -65,7 +65,7 @@ func choose(
 	c.pay(frame)
 	c.loose = c.left != endless && p.looseLines()
 	if c.left == endless {
-		c.headings()
+		c.head = slices.Repeat([]bool{true}, len(sections)) // all have headings
 	}
 	whole := c.left
 	c.expansions()
@@ -136,13 +136,6 @@ func (c *chooser) payIn(i, n int) bool {
 	}
 	c.head[i] = true
 	return true
-}
-
-// headings gives all clusters their headings.
-func (c *chooser) headings() {
-	for i := range c.head {
-		c.head[i] = true
-	}
 }
 
 // bareHeadings spends the rest of the room on headings of live clusters that have none, newest
