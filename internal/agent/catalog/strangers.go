@@ -124,7 +124,8 @@ func isOf(named *regexp.Regexp, file string, look *identity.Look) bool {
 	return where != "" && look.Belongs(&identity.Session{Dir: where}).Ours
 }
 
-// beginning returns the first bytes of a regular file; nil if it cannot be read.
+// beginning returns the first bytes of a regular file, without a mark of Unicode; none if it cannot
+// be read.
 func beginning(file string, most int64) []byte {
 	in, end, err := open(file)
 	if err != nil {
@@ -132,7 +133,7 @@ func beginning(file string, most int64) []byte {
 	}
 	defer end()
 	b, _ := io.ReadAll(io.LimitReader(in, most)) // a part is as good
-	return b
+	return []byte(strings.TrimPrefix(string(b), "\ufeff"))
 }
 
 // dirPattern finds the directory that a session names: by a member of JSON, or in the words with

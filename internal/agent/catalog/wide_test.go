@@ -13,6 +13,8 @@ func TestWideBegan(t *testing.T) {
 		{"pi", `{"type":"session","version":3,"id":"p1","cwd":"/src/quay"}` + "\n"},
 		{"claude-code", `{"type":"user","uuid":"a","parentUuid":null,"cwd":"/src/quay"}` + "\n"},
 		{"continue", `{"sessionId":"c1","workspaceDirectory":"/src/quay","history":[]}`},
+		{"cline", `[{"role":"user","content":[{"type":"text","text":` +
+			`"# Current Working Directory (/src/quay) Files\na.go"}]}]`},
 		{"goose", `{"working_dir":"/src/quay","description":"Lamps"}` + "\n"},
 	} {
 		text := []byte{0xff, 0xfe}
