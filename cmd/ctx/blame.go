@@ -111,9 +111,6 @@ func (a *app) askedFile(file, session string) (path string, o whose.Options, err
 	return path, o, err
 }
 
-// leastBlame is the width of a terminal that has room for who wrote a line, and when.
-const leastBlame = 72
-
 // print prints lines. It returns an error for exit code 1 if no session wrote any of them.
 func (o *blameOptions) print(
 	a *app, s *session.Store, view *refs.View, file string, list []whose.Line,
@@ -154,7 +151,7 @@ func (o *blameOptions) print(
 			when = l.Commit.Time.Format("2006-01-02 15:04")
 		}
 		text := fmt.Sprintf("%*d) %s", width, l.Number, cleanLines(l.Text))
-		if rows[i] = []string{id, name, agent, when, text}; a.lineWidth() < leastBlame {
+		if rows[i] = []string{id, name, agent, when, text}; a.lineWidth() < 72 { // no room for who and when
 			rows[i] = []string{id[:min(len(id), 8)], text}
 		}
 	}

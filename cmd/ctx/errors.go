@@ -119,7 +119,7 @@ func (a *app) nearName(name string) string {
 	if err != nil || len(name) < history.MinPrefix {
 		return ""
 	}
-	defer s.Repo.Close() //nolint:errcheck // it was opened for reading
+	defer s.Close() //nolint:errcheck // it was opened for reading
 	var known []string
 	list, _ := s.Recall.Overviews(view) // an error was told when the name was looked for
 	for i := range list {

@@ -343,9 +343,9 @@ func (o *forgetOptions) tell(a *app, s *session.Store, view *refs.View, r forget
 		a.say("the agents' own transcripts are not changed: %s", strings.Join(own, ", "))
 	}
 	if len(r.Objects) > 0 {
-		a.say(
-			"bundles, other copies and requests to models are not changed either: change a " +
-				"secret that was said")
+		titles := map[bool]string{true: "titles that agents made of it (--text erases them), "}
+		a.say("%sbundles, other copies and requests to models are not changed either: change a "+
+			"secret that was said", titles[o.text+o.rule == "" && len(own) > 0])
 	}
 }
 

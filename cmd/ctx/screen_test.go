@@ -120,6 +120,27 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// TestNarrow holds that a terminal of 40 columns gets no line that it has no room for.
+func TestNarrow(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "p")
+	screenStore(t, dir)
+	for _, args := range [][]string{{"status"}, {"help"}, {"help", "log"}, {"list"}, {"brief"}} {
+		var out, errs bytes.Buffer
+		w := screenWorld(dir, &out, &errs, 100)
+		w.outTerm = func() bool { return true }
+		w.columns = func() int { return narrowest }
+		w.getenv = func(name string) string { return map[string]string{"NO_COLOR": "1"}[name] }
+		if code := run(context.Background(), w, args); code != 0 {
+			t.Errorf("%q: exit %d: %s", args, code, errs.String())
+		}
+		for line := range strings.Lines(out.String()) {
+			if displaywidth.String(line) > narrowest && !strings.HasPrefix(line, "store ") {
+				t.Errorf("%q: a line of more than %d columns: %s", args, narrowest, line)
+			}
+		}
+	}
+}
+
 func mapKeys[V any](m map[string]V) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
