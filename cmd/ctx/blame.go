@@ -151,8 +151,8 @@ func (o *blameOptions) print(
 			when = l.Commit.Time.Format("2006-01-02 15:04")
 		}
 		text := fmt.Sprintf("%*d) %s", width, l.Number, cleanLines(l.Text))
-		if rows[i] = []string{id, name, agent, when, text}; a.lineWidth() < 72 { // no room for who and when
-			rows[i] = []string{id[:min(len(id), 8)], text}
+		if rows[i] = []string{id, name, agent, when, text}; a.lineWidth() < 72 {
+			rows[i] = []string{id[:min(len(id), 8)], text} // no room for who and when
 		}
 	}
 	if !a.json {
