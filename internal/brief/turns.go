@@ -235,6 +235,9 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		items = left
 	} else if left = slices.DeleteFunc(slices.Clone(items), isAsking); section == Concluded {
 		items = left[:min(len(left), 1)] // what it was about, and no question that has its answer
+		if len(items) > 0 && !c.isQuestion(t) && prose.IsLack(c.items[items[0]].fact.Text) {
+			items = nil
+		}
 	}
 	list := items
 	switch section {
@@ -261,7 +264,8 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	}
 	l := c.items[list[0]].line
 	l.Turn = len(c.turns) - 1 - c.turnOf[list[0]]
-	if l.Section = section; c.items[list[0]].fact.Kind == digest.Commit {
+	if l.Section = section; c.items[list[0]].fact.Kind == digest.Commit ||
+		section == Concluded && l.Turn > 0 && c.overtaken() {
 		l.Section = Story
 	}
 	l.Text = ""
@@ -368,6 +372,20 @@ const dot = "; "
 
 // gap stands for the sentences between the first ones of a line and its question.
 const gap = " … "
+
+// isQuestion reports whether a turn's prompt asks something.
+func (c *chooser) isQuestion(t *turn) bool {
+	return slices.ContainsFunc(t.asked, func(i int) bool {
+		return strings.HasSuffix(c.items[i].fact.Text, "?")
+	})
+}
+
+// overtaken reports whether the newest turn ended with a commit and no answer: then no answer of
+// before says where the work stands.
+func (c *chooser) overtaken() bool {
+	came := c.turns[len(c.turns)-1].came
+	return len(came) > 0 && c.items[came[0]].fact.Kind == digest.Commit
+}
 
 // isThin reports whether an item is understood only with what stands before it.
 func (c *chooser) isThin(i int) bool { return prose.IsThin(c.items[i].fact.Text) }

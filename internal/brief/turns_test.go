@@ -32,6 +32,10 @@ func TestTurns(t *testing.T) {
 	notYet := prompt("not yet, run the tests of the tables first")
 	notYet.Key = digest.Refused
 	pushed := digest.Fact{Kind: digest.Command, Text: "ran git push: passed", State: digest.Passed}
+	commit := digest.Fact{Kind: digest.Commit, Key: "commit", State: digest.Passed,
+		Text: "committed: Use version two"}
+	tests := digest.Fact{Kind: digest.Command, Key: "go test ./...", Text: "$ go test ./... → passed",
+		Test: true, State: digest.Passed}
 	leftOut := answer("renaming the printer to Hugo in the whole building")
 	leftOut.Heading, leftOut.Key = "Out of scope", digest.Item
 	long := one(prompt("Rewrite the parser of tables for speed."))
@@ -55,6 +59,24 @@ func TestTurns(t *testing.T) {
 concluded: The printer leaves the borders of tables out.
 wanted: > Mend the parser of tables
 concluded: The parser keeps the last token of each line now.
+`},
+		{"a conclusion that was overtaken is one no more",
+			of(one(prompt("Mend the old version of the tree")),
+				one(answer("The tree is back at version one as before.")),
+				one(prompt("Use version two for the tree now")), one(commit)),
+			`wanted: > Use version two for the tree now
+noted: committed: Use version two
+wanted: > Mend the old version of the tree
+noted: The tree is back at version one as before.
+`},
+		{"a state that has ended is no conclusion",
+			of(one(prompt("Bump the parser of the port")),
+				one(answer("The tests still fail, as the parser of the port is too old.")),
+				one(prompt("fix it now, for the whole of the port")),
+				one(tests)),
+			`wanted: > fix it now, for the whole of the port
+state: $ go test ./... → passed
+wanted: > Bump the parser of the port
 `},
 		{"a number of tests replaces the one of before",
 			of(one(prompt("Mend the lexer of the harbour")),

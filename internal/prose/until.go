@@ -61,6 +61,12 @@ func HoldsUntil(line string) Until {
 	return Ever
 }
 
+// IsLack reports whether a line of a model says what is not there yet, or fails.
+func IsLack(line string) bool {
+	until := HoldsUntil(line)
+	return until == Checked || until == Mended
+}
+
 // WithoutNext returns a line of a model without what it says at its end that it does next.
 func WithoutNext(line string) string {
 	for _, sep := range [...]string{", so ", ", but ", ", and ", " — ", " – ", "; "} {
