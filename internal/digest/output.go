@@ -66,8 +66,11 @@ func IsError(line string) bool {
 		"unknown ", "does not exist", "is not "})
 }
 
-// isPackage reports whether a line only names the package that does not build, as Go does.
-func isPackage(line string) bool { return strings.HasPrefix(line, "# ") }
+// isPackage reports whether a line only names the package that does not build, as Go does, or
+// counts files of tests, as jest and vitest do: the tests are counted in the next one.
+func isPackage(line string) bool {
+	return prose.HasLead(line, []string{"# ", "Test Suites:", "Test Files "})
+}
 
 // slips are words with which a client refuses a call that the model then makes again, better.
 var slips = [...]string{"File does not exist", "File has not been read yet",

@@ -317,6 +317,10 @@ func TestFailureOfPackage(t *testing.T) {
 		answered("a", "Exit code 1\n# quay.example/parser\n./a.go:3:1: the brace is one too many")},
 		"command[failed]: ran go build ./...: exit status 1",
 		"failure: ./a.go:3:1: the brace is one too many")
+	check(t, []Message{called("a", "bash", `{"command":"npx jest"}`),
+		answered("a", "Exit code 1\nTest Suites: 2 failed, 5 total\nTests: 1 failed, 31 total")},
+		"command[failed]: ran npx jest: 1 failed",
+		"failure: Tests: 1 failed, 31 total")
 }
 
 // TestInBackground has a command that goes on, and one that has ended since.
