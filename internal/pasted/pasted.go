@@ -173,6 +173,9 @@ func (f *finder) block() (b Block, ok bool) {
 		if at := f.glued(from); at > 0 {
 			b.Start, b.Lines = at, b.Lines+1
 		}
+		if at := f.fencedBehind(from, to); at > 0 {
+			b.Start, b.End = at, f.lines[to].end
+		}
 		return b, b.Lines >= minLines || b.End-b.Start >= longLine
 	}
 	f.at++
@@ -198,6 +201,19 @@ func (f *finder) fenced(start, end int) (from, to int) {
 		return start - 1, end + 1
 	}
 	return start, end
+}
+
+// fencedBehind returns where the fence before a block stands behind words, as in "it is ```", if
+// there is one below the block, too; 0 for nowhere.
+func (f *finder) fencedBehind(from, to int) int {
+	if from == 0 || to >= len(f.lines) || strings.TrimSpace(f.lines[to].text) != fence {
+		return 0
+	}
+	before := f.lines[from-1]
+	if words, ok := strings.CutSuffix(before.text, " "+fence); ok {
+		return before.start + len(words) + 1
+	}
+	return 0
 }
 
 // gluedHead is how many bytes of a line must look alike for it to go on from the middle of the line

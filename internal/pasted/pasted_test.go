@@ -121,6 +121,10 @@ func TestFoldsBehindWords(t *testing.T) {
 			"It fails since 2026-04-14 on every host:\n[5 lines of a log]\n"},
 		{"why? 2026-04-14 14:00:00,100 worker started\n" +
 			many(5, "2026-04-14 14:00:0%d,100 worker started"), "why? [6 lines of a log]\n"},
+		{"didn't ```\n" + many(5, log) + "```\nthis one succeed?",
+			"didn't [5 lines of a log]\nthis one succeed?"},
+		{"didn't ```\n" + many(5, log) + "``` succeed?",
+			"didn't ```\n[5 lines of a log]\n``` succeed?"},
 	} {
 		if got := Fold(c.text); got != c.want {
 			t.Errorf("%q\ngot %q", c.text, got)
