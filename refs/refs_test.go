@@ -16,6 +16,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -46,21 +47,10 @@ type store struct {
 	now  time.Time
 }
 
-// tempDir returns a directory on a memory file system if there is one, because these tests mostly
-// sync.
-func tempDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "ctx-refs-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 func newStore(t testing.TB) *store {
 	t.Helper()
-	s := &store{TB: t, dir: tempDir(t), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	s := &store{TB: t, dir: durabletest.TempDir(t),
+		now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if err := Init(s.dir, storeID, nil); err != nil {
 		t.Fatal(err)
 	}

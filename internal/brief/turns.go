@@ -95,7 +95,7 @@ func (c *chooser) withAnswer(t *turn) {
 	for _, q := range t.asked {
 		terms := c.items[q].terms
 		about := func(i int) bool { return shared(terms, c.items[i].terms) >= minShared }
-		if !strings.HasSuffix(c.items[q].fact.Text, "?") || slices.ContainsFunc(t.came, about) {
+		if !c.isQuestion(q) || slices.ContainsFunc(t.came, about) {
 			continue
 		}
 		for i := q + 1; i < len(c.items) && c.turnAt(i) == t; i++ {
@@ -235,7 +235,8 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		items = left
 	} else if left = slices.DeleteFunc(slices.Clone(items), isAsking); section == Concluded {
 		items = left[:min(len(left), 1)] // what it was about, and no question that has its answer
-		if len(items) > 0 && !c.isQuestion(t) && prose.IsLack(c.items[items[0]].fact.Text) {
+		if len(items) > 0 && !slices.ContainsFunc(t.asked, c.isQuestion) &&
+			prose.IsLack(c.items[items[0]].fact.Text) {
 			items = nil
 		}
 	}
@@ -259,7 +260,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	last := list[len(list)-1]
 	question := ""
 	newest := section == Concluded && c.turnOf[last] == len(c.turns)-1
-	if len(list) > 1 && (newest || strings.HasSuffix(c.items[last].fact.Text, "?")) {
+	if len(list) > 1 && (newest || c.isQuestion(last)) {
 		question = c.items[last].fact.Text
 	}
 	l := c.items[list[0]].line
@@ -373,12 +374,8 @@ const dot = "; "
 // gap stands for the sentences between the first ones of a line and its question.
 const gap = " … "
 
-// isQuestion reports whether a turn's prompt asks something.
-func (c *chooser) isQuestion(t *turn) bool {
-	return slices.ContainsFunc(t.asked, func(i int) bool {
-		return strings.HasSuffix(c.items[i].fact.Text, "?")
-	})
-}
+// isQuestion reports whether an item ends with a question mark.
+func (c *chooser) isQuestion(i int) bool { return strings.HasSuffix(c.items[i].fact.Text, "?") }
 
 // overtaken reports whether the newest turn ended with a commit and no answer: then no answer of
 // before says where the work stands.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 )
 
 // place is a directory that holds one image after another. It keeps the files that two images
@@ -27,22 +28,7 @@ type place struct {
 
 func newPlace(t testing.TB) *place {
 	t.Helper()
-	return &place{root: tempDir(t), holds: image{}, stale: map[string]bool{}}
-}
-
-// tempDir returns a directory on a memory file system if there is one, because these tests do not
-// test the disk.
-func tempDir(t testing.TB) string {
-	t.Helper()
-	if info, err := os.Stat("/dev/shm"); err != nil || !info.IsDir() {
-		return t.TempDir()
-	}
-	dir, err := os.MkdirTemp("/dev/shm", "ctx-faults-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
+	return &place{root: durabletest.TempDir(t), holds: image{}, stale: map[string]bool{}}
 }
 
 // watch makes an FS tell the place what it touches.

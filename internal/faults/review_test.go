@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
@@ -30,7 +31,7 @@ import (
 // fresh is a project with an empty store.
 func fresh(t *testing.T) *world {
 	t.Helper()
-	w := &world{root: tempDir(t), now: written, tick: time.Second}
+	w := &world{root: durabletest.TempDir(t), now: written, tick: time.Second}
 	if err := os.Mkdir(w.project(), 0o700); err != nil {
 		t.Fatal(err)
 	}
