@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"container/heap"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -253,7 +254,6 @@ func (r *ranking) valuesOf(it *item) []value { return r.values[it.from:][:it.val
 // found is a document that may be among the best.
 type found struct {
 	item
-	at    int     // its place among the items
 	score float64 // see scoreOf
 	own   float64 // the part of its own terms in the score; of one with every term
 	print uint64  // of its words; see printOf
@@ -271,11 +271,29 @@ func byLikeness(a, b *found) int {
 		cmp.Compare(b.seq, a.seq))
 }
 
-// sortFound sorts documents by an order, and those of the same place in it by their places.
-func sortFound(list []*found, order func(a, b *found) int) {
-	slices.SortFunc(list, func(a, b *found) int {
-		return cmp.Or(order(a, b), cmp.Compare(a.at, b.at))
-	})
+// front is a heap of documents with the first one in an order at the top: few of many are taken.
+type front struct {
+	list  []*found
+	order func(a, b *found) int
+}
+
+func (f *front) Len() int           { return len(f.list) }
+func (f *front) Swap(i, j int)      { f.list[i], f.list[j] = f.list[j], f.list[i] }
+func (f *front) Less(i, j int) bool { return f.order(f.list[i], f.list[j]) < 0 }
+func (f *front) Push(x any)         { f.list = append(f.list, x.(*found)) }
+func (f *front) Pop() any {
+	last := f.list[len(f.list)-1]
+	f.list = f.list[:len(f.list)-1]
+	return last
+}
+
+// next takes the documents of the first place in the order.
+func (f *front) next() (equal []*found) {
+	for len(equal) == 0 || len(f.list) > 0 && f.order(equal[0], f.list[0]) == 0 {
+		equal = append(equal, f.list[0])
+		heap.Pop(f)
+	}
+	return equal
 }
 
 // best returns the hits: the best documents that the options admit, and after them, if
@@ -284,10 +302,9 @@ func (r *ranking) best() ([]Hit, error) {
 	all := make([]found, len(r.items))
 	ranked := make([]*found, len(all))
 	for i := range all {
-		all[i] = found{item: r.items[i], at: i, score: r.scoreOf(i)}
+		all[i] = found{item: r.items[i], score: r.scoreOf(i)}
 		ranked[i] = &all[i]
 	}
-	sortFound(ranked, byScore)
 	known := map[uint64]bool{}
 	list, err := r.distinct(ranked, byScore, r.o.Limit, known)
 	if err != nil {
@@ -308,18 +325,18 @@ func (r *ranking) best() ([]Hit, error) {
 	return r.withCopies(list, hits)
 }
 
-// distinct returns the first documents that the options admit, as many as most says at the most. Of
-// those with the same print, except 0, only the first one counts, and none whose print is known.
-// ranked is in an order; of the same place in it the smaller id comes first.
+// distinct returns the first documents in an order that the options admit, as many as most says at
+// the most. Of the same place in the order the smaller id comes first. Of those with the same print,
+// except 0, only the first one counts, and none whose print is known.
 func (r *ranking) distinct(
 	ranked []*found, order func(a, b *found) int, most int, known map[uint64]bool,
 ) (list []*found, err error) {
-	for n := 0; len(ranked) > 0; ranked = ranked[n:] {
-		for n = 1; n < len(ranked) && order(ranked[0], ranked[n]) == 0; {
-			n++
-		}
-		slices.SortFunc(ranked[:n], func(a, b *found) int { return r.compareIDs(&a.item, &b.item) })
-		for _, f := range ranked[:n] {
+	left := &front{ranked, order}
+	heap.Init(left)
+	for left.Len() > 0 {
+		equal := left.next()
+		slices.SortFunc(equal, func(a, b *found) int { return r.compareIDs(&a.item, &b.item) })
+		for _, f := range equal {
 			if len(list) == most {
 				return list, r.failed
 			}
@@ -348,7 +365,7 @@ func (r *ranking) setPrint(f *found) (err error) {
 	return err
 }
 
-// whole returns the documents that have every term of the query, in the order byLikeness.
+// whole returns the documents that have every term of the query.
 func (r *ranking) whole(all []found) (list []*found, err error) {
 	for i := range all {
 		f := &all[i]
@@ -365,7 +382,6 @@ func (r *ranking) whole(all []found) (list []*found, err error) {
 		}
 		list = append(list, f)
 	}
-	sortFound(list, byLikeness)
 	return list, nil
 }
 
