@@ -9,12 +9,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/parallel"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/refs"
@@ -386,6 +388,37 @@ func (t branchTips) put(session string, branches map[string]format.ID) {
 // pattern finds itself in a text: a regular expression, or the parts of words.
 type pattern interface{ FindStringIndex(string) []int }
 
+// sieve is a pattern that most texts do not pass, for which search.Low of them is enough.
+type sieve interface{ MayStandIn(low string) bool }
+
+// looked is a document that was looked at: its text, and where it has each pattern.
+type looked struct {
+	shown *history.Shown
+	at    [][]int // nil for a text that the reader does not see
+	err   error
+}
+
+// lookAt reads a document.
+func (s *Reader) lookAt(d search.Document, q SearchQuery, patterns []pattern) (l looked) {
+	sees := false
+	if l.shown, sees, l.err = s.documentText(d, q.Reader); !sees {
+		return l
+	}
+	low := sync.OnceValue(func() string { return search.Low(l.shown.Text) })
+	for _, p := range patterns {
+		var at []int
+		if sieve, ok := p.(sieve); !ok || sieve.MayStandIn(low()) {
+			at = p.FindStringIndex(l.shown.Text)
+		}
+		l.at = append(l.at, at)
+	}
+	return l
+}
+
+// lookAhead is the number of documents that a search for patterns looks at before it knows whether
+// the hits are enough: all processors have work.
+const lookAhead = 64
+
 // searchPatterns is Search for patterns: first the hits of the first pattern, then those of the
 // next one, each newest first. It reads texts from the newest on until the first pattern has enough
 // hits.
@@ -406,33 +439,40 @@ func (s *Reader) searchPatterns(
 	}
 	names := s.newBranchNames(view, q.Branch)
 	found := make([]patternHits, len(patterns))
-	for _, d := range list {
+	mayHave := func(d search.Document) bool {
+		return slices.ContainsFunc(found,
+			func(p patternHits) bool { return !p.printed[d.Print] && len(p.hits) < q.Limit })
+	}
+	for some := range slices.Chunk(list, lookAhead) {
 		if len(found[0].hits) == q.Limit {
 			break
 		}
-		if !slices.ContainsFunc(found,
-			func(p patternHits) bool { return !p.printed[d.Print] && len(p.hits) < q.Limit }) {
-			continue
-		}
-		shown, ok, err := s.documentText(d, q.Reader)
-		if err != nil {
-			return nil, err
-		}
-		for i := range found {
-			at := patterns[i].FindStringIndex(shown.Text)
-			if !ok || at == nil || found[i].printed[d.Print] || len(found[i].hits) == q.Limit {
-				continue
+		looks := make([]looked, len(some))
+		parallel.Each(len(some), func(i int) {
+			if mayHave(some[i]) {
+				looks[i] = s.lookAt(some[i], q, patterns)
 			}
-			h := Hit{ID: d.ID, Score: 1, Session: d.Session, Shown: shown, Text: shown.Text,
-				Rewound: d.Rewound, find: patternFinder{patterns[i]}}
-			h.Excerpt = search.Passage(shown.Text, at[0], at[1], excerptLen)
-			if h.Branch, err = names.of(d.Session, d.ID, d.Rewound); err != nil {
+		})
+		for n, d := range some {
+			if err := looks[n].err; err != nil {
 				return nil, err
 			}
-			if d.Print != 0 {
-				h.Copies = copies[d.Print] - 1
+			for i, at := range looks[n].at {
+				if at == nil || found[i].printed[d.Print] || len(found[i].hits) == q.Limit {
+					continue
+				}
+				shown := looks[n].shown
+				h := Hit{ID: d.ID, Score: 1, Session: d.Session, Shown: shown, Text: shown.Text,
+					Rewound: d.Rewound, find: patternFinder{patterns[i]}}
+				h.Excerpt = search.Passage(shown.Text, at[0], at[1], excerptLen)
+				if h.Branch, err = names.of(d.Session, d.ID, d.Rewound); err != nil {
+					return nil, err
+				}
+				if d.Print != 0 {
+					h.Copies = copies[d.Print] - 1
+				}
+				found[i].add(h, d.Print)
 			}
-			found[i].add(h, d.Print)
 		}
 	}
 	hits := found[0].hits

@@ -276,9 +276,6 @@ func (p Parts) None() bool { return len(p.parts) == 0 }
 
 // FindStringIndex returns where a text that has all parts has the first one; nil for no such text.
 func (p Parts) FindStringIndex(text string) []int {
-	if !p.standIn(text) {
-		return nil
-	}
 	low, places := lowWithPlaces(text)
 	if p.bare {
 		low, places = withoutMarks(low, places, true)
@@ -301,10 +298,9 @@ func (p Parts) FindStringIndex(text string) []int {
 	return found
 }
 
-// standIn reports whether a text has all parts. It is for most texts, which have not, and does not
-// look for places.
-func (p Parts) standIn(text string) bool {
-	low := lowFold(text)
+// MayStandIn reports whether a text, of which it is given Low, has all parts. It is for most texts,
+// which have not, and does not look for places.
+func (p Parts) MayStandIn(low string) bool {
 	if p.bare {
 		low, _ = withoutMarks(low, nil, false)
 	}
@@ -312,15 +308,15 @@ func (p Parts) standIn(text string) bool {
 		func(part string) bool { return !strings.Contains(low, part) })
 }
 
-// lowFold is Fold in lower case, as far as that is as long.
-func lowFold(text string) string {
+// Low is Fold in lower case, as far as that is as long.
+func Low(text string) string {
 	if isASCIIText(text) {
 		return strings.ToLower(text)
 	}
 	return lowLetters(Fold(text))
 }
 
-// lowWithPlaces is lowFold with the places of foldWithPlaces.
+// lowWithPlaces is Low with the places of foldWithPlaces.
 func lowWithPlaces(text string) (low string, places []int) {
 	folded, places := foldWithPlaces(text)
 	return lowLetters(folded), places

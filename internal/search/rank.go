@@ -325,8 +325,8 @@ func (r *ranking) best() ([]Hit, error) {
 	return r.withCopies(list, hits)
 }
 
-// distinct returns the first documents in an order that the options admit, as many as most says at
-// the most. Of the same place in the order the smaller id comes first. Of those with the same print,
+// distinct returns the first documents in an order that the options admit, at most as many as most
+// says. Of the same place in the order the smaller id comes first. Of those with the same print,
 // except 0, only the first one counts, and none whose print is known.
 func (r *ranking) distinct(
 	ranked []*found, order func(a, b *found) int, most int, known map[uint64]bool,

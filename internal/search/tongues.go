@@ -102,9 +102,6 @@ func wordsIn(text string) (list []formWord) {
 // FindStringIndex returns where a text that has a form of each word has that of the first one; nil
 // for no such text.
 func (f Forms) FindStringIndex(text string) []int {
-	if len(f.words) == 0 || !f.mayStandIn(text) {
-		return nil
-	}
 	words := wordsIn(text)
 	for i, is := range languagesOf(text, words) {
 		if is {
@@ -116,10 +113,10 @@ func (f Forms) FindStringIndex(text string) []int {
 	return nil
 }
 
-// mayStandIn reports whether a text has the first letters of each longer word.
-func (f Forms) mayStandIn(text string) bool {
-	low := lowFold(text)
-	return !slices.ContainsFunc(f.begins,
+// MayStandIn reports whether a text, of which it is given Low, has the first letters of each longer
+// word.
+func (f Forms) MayStandIn(low string) bool {
+	return len(f.words) > 0 && !slices.ContainsFunc(f.begins,
 		func(begin string) bool { return !strings.Contains(low, begin) })
 }
 
