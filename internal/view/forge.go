@@ -2,6 +2,7 @@ package view
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/internal/prose"
@@ -16,7 +17,7 @@ func unforged(text string) string {
 	}
 	var b strings.Builder
 	for len(text) > 0 {
-		if looksPrinted(text) {
+		if looksPrinted(strings.TrimLeftFunc(text, unseen)) {
 			b.WriteByte(' ')
 		}
 		end := strings.IndexAny(text, lineEnds)
@@ -30,6 +31,9 @@ func unforged(text string) string {
 	b.WriteString(text)
 	return b.String()
 }
+
+// unseen reports whether a character takes no column, so that what follows it seems to begin a line.
+func unseen(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Mn) }
 
 // lineEnds are the characters after which a reader may see a new line.
 const lineEnds = "\n\r\v\f\u0085\u2028\u2029"
@@ -46,7 +50,7 @@ var briefBeginnings = [...]string{"heed [", "wanted [", "decided [", "concluded 
 
 // looksPrinted reports whether a text begins as a line that a printer writes.
 func looksPrinted(text string) bool {
-	if text[0] != '[' && text[0] != '<' {
+	if text == "" || text[0] != '[' && text[0] != '<' {
 		start := text[:min(len(text), len("they concluded ["))]
 		if strings.IndexByte(start, '[') < 0 {
 			return false
