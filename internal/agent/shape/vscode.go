@@ -3,6 +3,7 @@ package shape
 import (
 	"cmp"
 	"encoding/json"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,7 @@ type vscodeRequest struct {
 	// Of the message of the model that is being made
 	content, results []json.RawMessage
 	text             string
+	arguments        strings.Builder // of all calls
 }
 
 func (q *vscodeRequest) prompt() jsonvalue.Object {
@@ -95,6 +97,7 @@ func (q *vscodeRequest) answer() {
 		for _, raw := range list {
 			c := jsonvalue.AsObject(raw)
 			calls[idOf(c.Text("id"))] = c
+			q.arguments.WriteString(c.Text("arguments"))
 		}
 	}
 	results := map[string]string{}
@@ -148,9 +151,9 @@ func (q *vscodeRequest) part(p jsonvalue.Object, calls map[string]jsonvalue.Obje
 		q.say(p.Object("content").Text("value"))
 	case kind == "inlineReference":
 		at := p.Object("inlineReference")
-		path := cmp.Or(at.Text("path"), at.Object("uri").Text("path"),
+		file := cmp.Or(at.Text("path"), at.Object("uri").Text("path"),
 			at.Object("location").Object("uri").Text("path"))
-		q.say("`" + cmp.Or(p.Text("name"), at.Text("name"), path) + "`")
+		q.say("`" + cmp.Or(p.Text("name"), at.Text("name"), file) + "`")
 	case kind == "thinking":
 		q.think(p["value"])
 	case kind == "toolInvocationSerialized":
@@ -160,6 +163,7 @@ func (q *vscodeRequest) part(p jsonvalue.Object, calls map[string]jsonvalue.Obje
 			c = jsonvalue.NewObject("id", id, "name", cmp.Or(p.Text("toolId"), "tool"))
 		}
 		q.call(c, p, results)
+	case kind == "textEditGroup" && q.edit(p, results):
 	case slices.Contains(uiKinds, kind):
 		q.stats.Pass(kind)
 		return false
@@ -240,6 +244,34 @@ func (q *vscodeRequest) call(c, shown jsonvalue.Object, results map[string]strin
 	exit := string(data.Object("terminalCommandState")["exitCode"])
 	q.results = append(q.results,
 		result(id, output, details.True("isError") || exit != "" && exit != "0"))
+}
+
+// edit adds a call that makes the edits of a file, unless a call of the response names the file.
+func (q *vscodeRequest) edit(p jsonvalue.Object, results map[string]string) bool {
+	file := p.Object("uri").Text("path")
+	if file == "" || strings.Contains(q.arguments.String(), path.Base(file)) {
+		return false
+	}
+	edits := []jsonvalue.Object{}
+	groups, _ := p.Array("edits")
+	for _, group := range groups {
+		list, _ := jsonvalue.Elements(group)
+		for _, raw := range list {
+			edit := jsonvalue.AsObject(raw).Without("text")
+			edit["newText"] = jsonvalue.AsObject(raw)["text"]
+			edits = append(edits, edit)
+		}
+	}
+	id := q.id + "-" + strconv.Itoa(len(q.records)) + "-" + strconv.Itoa(len(q.content))
+	if p.True("done") {
+		results[id] = "done"
+	}
+	input := p.Without("uri", "done")
+	input.Set("filePath", file)
+	input.Set("edits", edits)
+	q.call(jsonvalue.NewObject("id", id, "name", "edit",
+		"arguments", string(jsonvalue.Encode(input))), jsonvalue.Object{}, results)
+	return true
 }
 
 // inputOf makes arguments of what the person saw of a call.
