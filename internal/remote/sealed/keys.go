@@ -79,13 +79,13 @@ func (r *Remote) loadOnce(ctx context.Context) (done bool, err error) {
 		}
 	}
 	format, err := r.inner.Get(ctx, formatFile)
-	if err == nil && len(format) == 0 {
+	if errors.Is(err, remote.ErrNotFound) || err == nil && !bytes.HasSuffix(format, []byte("\n")) {
 		return false, fmt.Errorf("%w: its file format", remote.ErrIncomplete)
 	}
 	if err == nil {
 		_, err = withoutFeature(format)
 	}
-	if errors.Is(err, remote.ErrNotFound) || errors.Is(err, errNotSealed) {
+	if errors.Is(err, errNotSealed) {
 		return false, fmt.Errorf("%w: its file format does not say any more that it is encrypted",
 			remote.ErrTampered)
 	}

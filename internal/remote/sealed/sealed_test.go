@@ -147,6 +147,12 @@ func TestTampering(t *testing.T) {
 		"the format of a plain remote": {func(t *testing.T, host remote.Remote, _ *Remote) {
 			replace(t, host, "format", share.Format())
 		}, "does not say any more that it is encrypted"},
+		"no format": {func(t *testing.T, host remote.Remote, _ *Remote) {
+			must(t, host.Delete(t.Context(), []string{"format"}))
+		}, "yet: its file format"},
+		"a format cut": {func(t *testing.T, host remote.Remote, _ *Remote) {
+			replace(t, host, "format", share.Format()[:5])
+		}, "yet: its file format"},
 		"no keys": {func(t *testing.T, host remote.Remote, _ *Remote) {
 			replace(t, host, "keys", nil)
 		}, "its keys are gone; if its members began anew, remove pin.json"},
@@ -162,7 +168,7 @@ func TestTampering(t *testing.T) {
 			c.do(t, host, r)
 			_, err := ann.open(host).Get(t.Context(), packed)
 			want := remote.ErrTampered
-			if name == "no keys" {
+			if name == "no keys" || strings.HasSuffix(c.want, "its file format") {
 				want = remote.ErrIncomplete
 			}
 			if !errors.Is(err, want) || !strings.Contains(err.Error(), c.want) {
