@@ -68,6 +68,18 @@ func (a *app) completeSettings() completer {
 	}
 }
 
+// completeOverrides offers the keys of settings for the value of -c.
+func (a *app) completeOverrides() completer {
+	keys := a.completeSettings()
+	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		words, how := keys(cmd, nil, begun)
+		for i := range words {
+			words[i] = strings.Replace(words[i], "\t", "=\t", 1)
+		}
+		return words, how | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
 // completePrograms offers the programs that come with ctx and are there, as commands.
 func (a *app) completePrograms(_ *cobra.Command, args []string,
 	begun string) ([]string, cobra.ShellCompDirective) {

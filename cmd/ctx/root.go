@@ -57,6 +57,7 @@ func newRoot(a *app, args []string) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	addGlobalFlags(a, root)
+	a.completeFlag(root, "config", a.completeOverrides())
 	root.AddGroup(groups()...)
 	addCommands(a, root, args)
 	markRunning(a, root)

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/spf13/cobra"
 )
@@ -53,6 +55,7 @@ func newListCmd(a *app) *cobra.Command {
 				x.one().Last.Compare(y.one().Last))
 		})
 		if err == nil {
+			lists = listedOnce(lists)
 			if asks := len(words) > 0 || o.times.given() || o.agent != ""; asks &&
 				len(lists) == 0 && !a.json {
 				a.say("no session has these words, times and agent")
@@ -102,6 +105,29 @@ func listOf(list []sessions.Overview) (all []listed) {
 		all = append(all, listed{list, tree, i})
 	}
 	return all
+}
+
+// listedOnce leaves out the sessions that another store has as its own, to the same entry.
+func listedOnce(all []of[listed]) []of[listed] {
+	origin := map[format.ID]*place{}
+	for _, one := range all {
+		_, shared := history.Owner(one.place.view, one.T.one().Name)
+		if tip := one.T.tip(); !shared && origin[tip] == nil {
+			origin[tip] = one.place
+		}
+	}
+	return slices.DeleteFunc(all, func(one of[listed]) bool {
+		tip := one.T.tip()
+		return !tip.IsZero() && origin[tip] != nil && origin[tip] != one.place
+	})
+}
+
+// tip returns where the first branch of the session is; zero if it has none.
+func (l *listed) tip() (id format.ID) {
+	if branches := l.one().Branches; len(branches) > 0 {
+		id = branches[0].Value.ID
+	}
+	return id
 }
 
 func (o *sessionListOptions) print(a *app, all []of[listed]) {

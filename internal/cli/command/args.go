@@ -16,21 +16,21 @@ func Between(low, high int) cobra.PositionalArgs {
 			return Usagef("%s needs %d arguments and got %d: `%s`",
 				cmd.CommandPath(), low, len(args), cmd.UseLine())
 		case high == 0 && len(args) > 0:
-			return unasked(cmd, "%s takes no argument: %q", args[0])
+			return unasked(cmd, "%s takes no argument: %q", args[0], "")
 		case high >= 0 && len(args) > high:
-			return unasked(cmd, "too many arguments for %s: %q", args[high])
+			return unasked(cmd, "too many arguments for %s: %q", args[high],
+				"; quotes make one argument of several words")
 		}
 		return nil
 	}
 }
 
 // unasked returns the error for an argument that a command does not take.
-func unasked(cmd *cobra.Command, format, arg string) error {
-	more := "quotes make one argument of several words"
+func unasked(cmd *cobra.Command, format, arg, more string) error {
 	if cmd.Flag("session") != nil {
-		more = "-s names a session"
+		more = "; -s names a session"
 	}
-	return WithHint(Usagef(format, cmd.CommandPath(), arg), "it is `%s`; %s", cmd.UseLine(), more)
+	return WithHint(Usagef(format, cmd.CommandPath(), arg), "it is `%s`%s", cmd.UseLine(), more)
 }
 
 // CheckName returns a usage error for a name that no session and no branch can have. what is the
