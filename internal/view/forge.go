@@ -32,7 +32,7 @@ func unforged(text string) string {
 	return b.String()
 }
 
-// unseen reports whether a character takes no column, so that what follows it seems to begin a line.
+// unseen reports whether a character takes no column: what follows it seems to begin the line.
 func unseen(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Mn) }
 
 // lineEnds are the characters after which a reader may see a new line.
