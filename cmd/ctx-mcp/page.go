@@ -67,6 +67,8 @@ type frame struct {
 	Next    *string `json:"next,omitempty"`
 	From    int     `json:"from,omitempty"` // of lines: where the rest begins
 	File    string  `json:"file,omitempty"` // of lines: the file, if only its end was given
+	// Of hits within words: how many messages, the oldest, were not read
+	Unread int64 `json:"unread,omitempty"`
 }
 
 // document returns the page as one document, with its items under a name.

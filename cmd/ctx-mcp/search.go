@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -121,12 +122,13 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	hits, err := cl.hits(a)
+	var left atomic.Int64
+	hits, err := cl.hits(a, &left)
 	if err != nil {
 		return nil, err
 	}
 	query, unread := search.Parse(a.Query) // a query of common words alone has no terms
-	p, f, given := newPage(a.tokens()), frame{}, uint64(0)
+	p, f, given := newPage(a.tokens()), frame{Unread: left.Load()}, uint64(0)
 	if more {
 		f.Changed, given = at.numbers[0] != cl.view.Number, min(at.numbers[1], uint64(len(hits)))
 	}
@@ -179,7 +181,7 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 	return cl.page(p, "hits", f)
 }
 
-func (cl *call) hits(a searchArgs) ([]find.Hit, error) {
+func (cl *call) hits(a searchArgs, unread *atomic.Int64) ([]find.Hit, error) {
 	since, err := span("since", a.Since, cl.now)
 	if err != nil {
 		return nil, err
@@ -198,6 +200,7 @@ func (cl *call) hits(a searchArgs) ([]find.Hit, error) {
 		Alike: true,
 		Text:  a.Query, Session: name, Branch: a.Branch, Role: a.Role, Since: since.Start,
 		Until: until.End, Limit: a.most(), Rewound: a.Rewound, Parts: true,
+		Read: find.EnoughRead, Unread: unread,
 	})
 }
 

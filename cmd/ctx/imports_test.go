@@ -138,10 +138,10 @@ var layers = map[string]string{
 	"internal/sessions": "format internal/agent/transcript internal/brief internal/cache " +
 		"internal/clusters internal/digest internal/history internal/message " +
 		"internal/prose internal/search internal/summaries internal/varint refs",
-	"internal/find": "forest/summarize format internal/agent/transcript internal/brief " +
-		"internal/cache internal/clusters internal/digest internal/history internal/jsonvalue " +
-		"internal/message internal/outcome internal/prose internal/search internal/sessions " +
-		"internal/summaries objects refs sanitize",
+	"internal/find": "format forest/summarize internal/jsonvalue internal/parallel " +
+		"internal/prose internal/message internal/agent/transcript internal/cache objects refs " +
+		"sanitize internal/history internal/clusters internal/search internal/digest " +
+		"internal/brief internal/summaries internal/outcome internal/sessions",
 	"internal/recall": "format forest forest/summarize internal/digest internal/brief " +
 		"internal/cache objects refs internal/view internal/window internal/history " +
 		"internal/clusters internal/epochs internal/summaries internal/edits internal/search " +

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -121,6 +122,7 @@ func (o *searchOptions) run(a *app, text string) error {
 		return err
 	}
 	p := &foundPrinter{a: a, verbose: o.verbose}
+	q.Read, q.Unread = find.EnoughRead, new(atomic.Int64)
 	if o.sessions {
 		list, err := ofAll(a, places, func(at *place) ([]find.SessionHit, error) {
 			return at.s.Recall.SearchSessions(at.view, q)
@@ -150,9 +152,14 @@ func (o *searchOptions) run(a *app, text string) error {
 	return cmp.Or(p.hits(newest(list, most)), a.orNear(len(list) > 0, places, q))
 }
 
-// orNear is foundOr, and says which near words there are, as of a slip.
+// orNear is foundOr, and says which near words there are, as of a slip, and which messages were not
+// read.
 func (a *app) orNear(found bool, places []place, q find.SearchQuery) error {
 	none := nothingFound
+	if n := q.Unread.Load(); n > 0 {
+		a.say("ctx: search: no message has these words; within words, the newest ones were looked at, "+
+			"and `ctx grep` looks at the other %d, too", n)
+	}
 	for i := 0; i < len(places) && !found && q.Pattern == nil; i++ {
 		near, err := places[i].s.Recall.Near(places[i].view, q.Text)
 		if err == nil && near != "" {

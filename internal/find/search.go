@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -41,8 +42,11 @@ type SearchQuery struct {
 	// Clusters is ignored.
 	Pattern *regexp.Regexp
 	// Parts looks for the words of Text as parts of others where no message has them as words, or
-	// where Text has none. It reads all texts.
-	Parts bool
+	// where Text has none. It reads the texts of the newest Read messages, and adds to Unread how
+	// many it has not read; of all, if Unread is nil.
+	Parts  bool
+	Read   int
+	Unread *atomic.Int64
 	// Alike looks for words that are alike to those of a question, too.
 	Alike bool
 	// Clusters asks also for the clusters of the best entries.
@@ -415,6 +419,10 @@ func (s *Reader) lookAt(d search.Document, q SearchQuery, patterns []pattern) (l
 	return l
 }
 
+// EnoughRead is how many messages are read for parts of words where somebody waits: that takes a
+// second. Who wants to see more looks for a pattern.
+const EnoughRead = 1 << 15
+
 // lookAhead is the number of documents that a search for patterns looks at before it knows whether
 // the hits are enough: all processors have work.
 const lookAhead = 64
@@ -436,6 +444,10 @@ func (s *Reader) searchPatterns(
 	copies := map[uint64]int{}
 	for _, d := range list {
 		copies[d.Print]++
+	}
+	if left := len(list) - q.Read; q.Pattern == nil && q.Unread != nil && left > 0 {
+		q.Unread.Add(int64(left))
+		list = list[:q.Read]
 	}
 	names := s.newBranchNames(view, q.Branch)
 	found := make([]patternHits, len(patterns))
