@@ -199,12 +199,12 @@ func (o *ofSession) open(a *app) (*session.Store, *refs.View, string, error) {
 	}
 	name, err := sessionOr(s, view, o.session)
 	gone := len(history.BranchesIn(view, name)) == 0
-	if o.past && o.session != "" && (gone || name != o.session) {
+	if o.past && (name == "" || o.session != "" && (gone || name != o.session)) {
 		past, failed := s.Recall.Past(view, o.session)
 		switch {
 		case failed != nil:
 			return nil, nil, "", failed
-		case past == o.session || past != "" && gone && err == nil:
+		case past != "" && (past == o.session || gone && err == nil || o.session == ""):
 			name, err = past, nil
 		}
 	}

@@ -149,12 +149,12 @@ func (s *Reader) NamedOr(view *refs.View, text string) (string, error) {
 
 // Past returns the session that a name means among all that the log has a change of, though an undo
 // may have taken all of it back: that of the name, or else the only one that begins so, besides its
-// subagents; "" for none.
+// subagents; "" for none. No name means the session of the last change.
 func (s *Reader) Past(view *refs.View, name string) (session string, err error) {
 	one := true
 	err = s.Refs.Backward(view, func(r refs.Record) bool {
 		switch of := r.Op.Session; {
-		case of == name:
+		case of == name || name == "" && of != "":
 			session, one = of, true
 			return false
 		case len(name) < history.MinPrefix || !strings.HasPrefix(of, name):
