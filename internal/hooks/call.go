@@ -1,12 +1,14 @@
 package hooks
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -41,7 +43,14 @@ type call struct {
 func readCall(r io.Reader, most int64, event string) (call, error) {
 	e := call{Name: event}
 	limited := &io.LimitedReader{R: r, N: most}
-	err := e.read(json.NewDecoder(limited))
+	text, err := transcript.Text(limited) // a shell may have made UTF-16 of it
+	if err == nil {
+		b := bufio.NewReader(text)
+		if head, _ := b.Peek(len(mark)); string(head) == mark {
+			_, _ = b.Discard(len(mark)) // they were read
+		}
+		err = e.read(json.NewDecoder(b))
+	}
 	switch {
 	case err != nil && limited.N <= 0:
 		err = fmt.Errorf("the input has more than %d bytes", most)
@@ -54,6 +63,9 @@ func readCall(r io.Reader, most int64, event string) (call, error) {
 	}
 	return e, err
 }
+
+// mark begins the text of programs that mark it as UTF-8.
+const mark = "\ufeff"
 
 func (e *call) read(dec *json.Decoder) error {
 	open, err := dec.Token()

@@ -113,6 +113,9 @@ func (h *Heard) locate(agent *Agent) {
 		filepath.IsLocal(e.Session) && filepath.Base(e.Session) == e.Session {
 		e.Transcript = row.File(root, e.Dir, e.Session)
 	}
+	if below, ok := strings.CutPrefix(e.Transcript, "~/"); ok && agent.Env.Home != "" {
+		e.Transcript = filepath.Join(agent.Env.Home, below)
+	}
 	_, err := os.Stat(e.Transcript)
 	does, known := agent.at(e.Name)
 	switch {
