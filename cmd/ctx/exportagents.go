@@ -101,10 +101,23 @@ func (x *agentExport) write(
 			return transcript.Written{}, err
 		}
 	}
+	if o.Before == "" {
+		asked, err := x.s.Exporter.IsAsked(x.view, x.name, x.branch, x.form.Source)
+		if err != nil {
+			return transcript.Written{}, err
+		}
+		if !asked {
+			o.Before = unasked
+		}
+	}
 	out := x.form.Write(w, o)
 	return x.s.Exporter.Transcript(c, x.view, x.name, x.branch, from, x.masked,
 		transcript.Origin{Agent: x.form.Source, Session: x.id}, out, each)
 }
+
+// unasked stands before a session that begins with words of the model, such as a plan that it took
+// over: models and their services expect that a person speaks first.
+const unasked = "What was said so far begins with words of the model, and not with a request."
 
 // agentID returns the id that the agent has for the session, or a new one that it accepts.
 func (x *agentExport) agentID() (string, error) {

@@ -3,6 +3,7 @@ package exporter
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -61,6 +62,18 @@ func (s *Reader) OriginOf(v *refs.View, session, branch, agent string) (own stri
 		}
 	}
 	return own, nil
+}
+
+// IsAsked reports whether the first message of a branch is a user's, or what the agent itself has
+// written in such a place.
+func (s *Reader) IsAsked(v *refs.View, session, branch, agent string) (bool, error) {
+	c, err := s.Conversation(v, session, branch, false)
+	if err != nil {
+		return false, err
+	}
+	i := slices.IndexFunc(c.entries, func(p placed) bool { return p.kind == format.KindMessage })
+	return i < 0 || c.entries[i].role == "user" ||
+		c.entries[i].source != nil && c.entries[i].source.Agent == agent, nil
 }
 
 // MessageOf converts an entry to a message.
