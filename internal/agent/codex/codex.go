@@ -70,7 +70,7 @@ var clientMarks = transcript.Voices{
 		{Open: "Another language model started to solve this problem"},
 		{Open: "Warning: apply_patch was requested via "},
 		{Open: "Warning: The maximum number of unified exec processes"},
-		{Open: "<image name=[Image #", Close: ">"},
+		{Open: "<image", Close: ">"}, // also without a name
 		{Open: "</image>"},
 		// What an editor and the app tell before the words of a person
 		{Open: "# Context from my IDE setup:", Close: requestMark},
