@@ -95,7 +95,7 @@ var layers = map[string]string{
 	"internal/edits": "format forest/summarize objects refs sanitize internal/view " +
 		"internal/history internal/summaries internal/store internal/clusters internal/epochs " +
 		"internal/wording internal/edits/mask internal/cache",
-	"internal/outcome": "internal/digest internal/script internal/terms",
+	"internal/outcome": "format internal/digest internal/script internal/terms",
 	"internal/blame": "internal/parallel format internal/message internal/digest objects " +
 		"refs internal/history internal/blame/replay",
 	"internal/compaction": "format forest forest/summarize refs internal/history " +

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/script"
 	"github.com/gemini-ctx/ctx/internal/terms"
@@ -64,6 +65,7 @@ func How(words string, sessions []Session) []Command {
 	asked := askedFor(words)
 	var all []*Command
 	by := map[string]*Command{}
+	first := map[format.ID]*Session{} // a fork has the messages before it, too
 	for i := range sessions {
 		s := &sessions[i]
 		wanted, before, seq := "", "", uint64(0)
@@ -78,7 +80,10 @@ func How(words string, sessions []Session) []Command {
 			case digest.Said:
 				before = f.Text
 			case digest.Command, digest.Commit:
-				if !f.Ran() {
+				if first[f.Entry] == nil {
+					first[f.Entry] = s
+				}
+				if !f.Ran() || first[f.Entry] != s {
 					continue // or nobody knows how it ended
 				}
 				var steps []*Command

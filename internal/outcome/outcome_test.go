@@ -86,6 +86,19 @@ func TestHowRanks(t *testing.T) {
 	}
 }
 
+// What a fork has of the session before it ran once.
+func TestHowCountsOnce(t *testing.T) {
+	facts := []digest.Fact{{Kind: digest.Command, Text: "ran old lint", State: "failed"},
+		{Kind: digest.Command, Text: "ran old lint", State: "passed"}}
+	for i := range facts {
+		facts[i].Entry[0] = byte(i)
+	}
+	list := outcome.How("lint", []outcome.Session{{Facts: facts}, {Facts: facts}})
+	if len(list) != 1 || list[0].Runs != 2 || list[0].Failed != 1 {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestSameProgram(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
