@@ -35,7 +35,12 @@ func model(id, parent, text string) string {
 // What the user types while the agent works is a message of the user, once, whatever record says
 // it.
 func TestClaudeQueuedPrompts(t *testing.T) {
-	const older, newer = "2.1.42", "2.1.197"
+	const (
+		older, newer = "2.1.42", "2.1.197"
+		taskBegan    = `{"task_id":"b1","tool_use_id":"t","description":"Run the tests"}`
+		taskEnded    = "<task-notification>x</task-notification>\n" +
+			"Read the output file to retrieve the result: /t/b1.output"
+	)
 	for _, c := range []struct {
 		name, in string
 		want     []string // what was said, with the role of messages and "note"
@@ -80,6 +85,10 @@ func TestClaudeQueuedPrompts(t *testing.T) {
 				queue("remove", "", older), model("b", "a", "2")),
 			[]string{"user 1", "note <task-notification>done",
 				"note <agent-notification>x", "model 2"}},
+		{"a notice of a task in the background",
+			lines(user("a", "", "1"), queue("enqueue", taskBegan, older), queue("remove", "", older),
+				queue("enqueue", taskEnded, older), queue("remove", "", older), model("b", "a", "2")),
+			[]string{"user 1", "note " + taskBegan, "note " + taskEnded, "model 2"}},
 	} {
 		steps, replay, _ := claude.Steps(t, []byte(c.in))
 		var got []string

@@ -46,6 +46,8 @@ var clientMarks = transcript.Voices{
 		{Open: "[SYSTEM NOTIFICATION - NOT USER INPUT]"},
 		{Open: "Unknown slash command: ", Close: "\n"},
 		{Open: "Unknown skill: ", Close: "\n"},
+		{Open: "Read the output file to retrieve the result: "},
+		{Open: `{"task_id":"`}, // that a task in the background began
 	},
 	After: []string{"Full transcript available at: "},
 }
