@@ -1,6 +1,7 @@
 package brief
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -18,7 +19,12 @@ type later struct {
 	passed, tested, closed bool
 	// The seqs of the newest words of the model, of the newest list, and of the newest prompt
 	spoken, listed, wanted uint64
+	branch                 string // the newest that was checked out
+	acts                   int    // calls that changed, ran or read something
 }
+
+// minBegun is the number of calls after which what the model said that it does next is begun.
+const minBegun = 3
 
 // is notes that what names tell of was changed, if it was.
 func (l *later) is(changed bool, names ...string) {
@@ -75,18 +81,22 @@ func (c *chooser) ended(i int, words string, l *later) bool {
 			func(i int) bool { return !c.isThin(i) }) // "yes" says nothing without it
 		return c.turnOf[i] < newest && !explains || f.Kind == digest.Recap && f.Seq < c.answered
 	case prose.Spoken:
-		return l.spoken > f.Seq
+		return l.spoken > f.Seq ||
+			prose.Announces(words) && (l.acts >= minBegun || isChanged(words, l))
 	case prose.Checked:
 		return l.tested || l.passed && !strings.Contains(strings.ToLower(f.Text), "test")
 	case prose.Changed:
 		return isChanged(words, l)
+	case prose.Moved:
+		return l.branch != "" && !strings.Contains(words, strings.TrimPrefix(l.branch, "on branch "))
 	case prose.Mended:
 		return isChanged(words, l) ||
-			f.Kind == digest.Said && c.turnAt(i).edited > f.Seq && f.Seq < c.answered
+			f.Kind == digest.Said && c.turnAt(i).edited > f.Seq && (f.Seq < c.answered || l.passed)
 	case prose.Settled:
+		mine := c.items[i].terms
 		return isWord(f) && slices.ContainsFunc(l.told, func(n int) bool {
 			return c.items[n].fact.Seq > f.Seq &&
-				shared(c.items[i].terms, c.items[n].terms) >= minGone
+				shared(mine, c.items[n].terms) >= min(minGone, max(2, len(mine)/2))
 		})
 	}
 	return false
@@ -103,22 +113,32 @@ func (c *chooser) isAccepted(i int) bool {
 // happened adds an item to what came later.
 func (c *chooser) happened(i int, l *later) {
 	it := &c.items[i]
-	switch f := it.fact; f.Kind {
+	f := it.fact
+	if l.acts++; f.Kind == digest.Prompt || isWord(f) || f.Kind.ByTool() {
+		l.acts-- // nothing was done
+	}
+	switch f.Kind {
 	case digest.Edit:
 		for _, name := range append(slices.Clip(it.names), path.Base(c.root.Name(f.Path))) {
 			l.changed[name] = true
 			l.is(strings.Contains(strings.ToLower(name), "test"), "test", "tests", "untested")
 		}
-	case digest.Act:
-		l.is(strings.Contains(f.Text, "git push"), "pushed", "unpushed")
+	case digest.Branch:
+		l.branch = cmp.Or(l.branch, f.Text)
 	case digest.Commit:
-		l.is(f.State == digest.Passed, "committed", "uncommitted", "unstaged")
+		l.is(f.State == digest.Passed, "commit", "committed", "committing", "uncommitted", "unstaged")
 		l.closed = l.closed || f.State == digest.Passed && f.Seq < c.answered
 	case digest.Todo:
 		l.listed = max(l.listed, f.Seq)
-	case digest.Command:
-		passed := f.Checks() && f.State == digest.Passed
-		l.is(strings.Contains(f.Text, "git push") && f.State == digest.Passed, "pushed", "unpushed")
+	case digest.Command, digest.Act:
+		ran := f.State == digest.Passed || f.Kind == digest.Act
+		l.is(ran && strings.Contains(f.Text, "git push"), "pushed", "unpushed", "ahead")
+		alters := ran && prose.HasLead(f.Text, []string{"ran git config ", "ran git push ",
+			"ran git branch -", "ran rm ", "ran mv ", "ran chmod "})
+		for _, word := range strings.Fields(f.Text) {
+			l.is(alters && strings.ContainsAny(word, "./_"), word) // a name
+		}
+		passed := f.Checks() && ran
 		l.passed, l.tested = l.passed || passed, l.tested || passed && f.Test
 	case digest.Prompt:
 		if l.wanted = max(l.wanted, f.Seq); isAsked(f) {

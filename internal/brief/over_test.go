@@ -33,6 +33,14 @@ func TestOver(t *testing.T) {
 	asks := answer("Shall I mend the parser of the port, too?")
 	runs, broken := said("The gauges are running."), said("Two tests of the harbour fail.")
 	plan := digest.Fact{Kind: digest.Recap, Key: digest.Current, Text: "Look at the gauges"}
+	place := said("I'm on `fix/lexer`, two commits ahead by now.")
+	unset := said("`core.hooksPath` is not set.")
+	set := run("git config core.hooksPath .hooks", digest.Passed, false)
+	out := func(name string) digest.Fact {
+		return digest.Fact{Kind: digest.Branch, Text: "on branch " + name}
+	}
+	next := said("Now I'll mend the tide of the gauge.")
+	names := said("Now I'll mend `readToken` of the lexer.")
 	commit := digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: x",
 		State: digest.Passed}
 	for _, c := range []struct {
@@ -59,6 +67,16 @@ func TestOver(t *testing.T) {
 		{"a question that waits", asks, nil, false},
 		{"what runs, and later words", runs, one(said("The port has a gauge.")), true},
 		{"what runs still", runs, one(edit), false},
+		{"a branch, and another one", place, one(out("fix/gauge")), true},
+		{"a branch that is shown again", place, one(out("fix/lexer")), false},
+		{"a lack, and a command that ends it", unset, one(set), true},
+		{"a lack, and another command", unset, one(run("cat core.hooksPath", digest.Passed, false)),
+			false},
+		{"a lack without a name, and a check that passes", anywhere, one(edit, passes), true},
+		{"what comes next, and calls", next, one(read("/p/a.go", ""), read("/p/b.go", ""), set), true},
+		{"what comes next", next, one(read("/p/a.go", "")), false},
+		{"what comes next, and a change of it", names, one(edit), true},
+		{"a commit to be made, and made", said("I'm committing that one file now."), one(commit), true},
 		{"tests that fail, and pass by another command", fails, one(passes), true},
 		{"tests that fail, and a linter that passes", fails, one(lint), false},
 		{"words about them, and tests that pass", broken, one(passes), true},

@@ -28,7 +28,8 @@ func (c *chooser) reserve(o Options) {
 		if c.turnAt(i) != c.turnAt(len(c.items)-1) || c.items[i].fact.Kind == digest.Answer {
 			break
 		}
-		if !c.items[i].taken && !c.shown[c.items[i].fact.Entry] && c.step(i) != "" {
+		if !c.items[i].taken && !c.shown[c.items[i].fact.Entry] && c.step(i) != "" &&
+			(len(c.trail) == 0 || !prose.Announces(c.items[i].fact.Text)) { // the calls say it
 			c.trail = append(c.trail, i)
 		}
 	}

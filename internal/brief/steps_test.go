@@ -23,6 +23,8 @@ func TestSteps(t *testing.T) {
 			"read a.go: Parse, Scan, Print; searched ListTokens in src: a.go, b.go"},
 		{"what the model says that it does", facts(asked, said("Now I need to cut `ListTokens`."),
 			said("Good."), said("Next:")), "Now I need to cut `ListTokens`"},
+		{"what it said before the calls that do it", facts(asked,
+			said("Now I need to cut `ListTokens`."), searched), "searched ListTokens in src: a.go, b.go"},
 		{"a command without what it printed", facts(asked, shown, printed), "ran gh release view v1"},
 		{"of a script its purpose", facts(asked, long), "ran: Show all"},
 		{"a check that ended has its own line", facts(asked, tests("9 passed", digest.Passed)), ""},

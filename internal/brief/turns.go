@@ -82,29 +82,7 @@ func (c *chooser) setTurns() {
 	c.setOver()
 	c.setRefuted()
 	for t := range c.turns {
-		if !c.short {
-			c.withAnswer(&c.turns[t])
-		}
 		c.setLines(&c.turns[t], c.asked, c.cameOf(t))
-	}
-}
-
-// withAnswer puts what answers the question of a turn before what came of it, if the model said it
-// in the middle of the turn and ended with other words.
-func (c *chooser) withAnswer(t *turn) {
-	for _, q := range t.asked {
-		terms := c.items[q].terms
-		about := func(i int) bool { return shared(terms, c.items[i].terms) >= minShared }
-		if !c.isQuestion(q) || slices.ContainsFunc(t.came, about) {
-			continue
-		}
-		for i := q + 1; i < len(c.items) && c.turnAt(i) == t; i++ {
-			it := &c.items[i]
-			if it.fact.Kind == digest.Said && !it.over && !c.isBare(i) && about(i) {
-				t.came = slices.Insert(t.came, 0, i)
-				return
-			}
-		}
 	}
 }
 
@@ -235,8 +213,9 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		items = left
 	} else if left = slices.DeleteFunc(slices.Clone(items), isAsking); section == Concluded {
 		items = left[:min(len(left), 1)] // what it was about, and no question that has its answer
-		if len(items) > 0 && !slices.ContainsFunc(t.asked, c.isQuestion) &&
-			prose.IsLack(c.items[items[0]].fact.Text) {
+		if len(items) > 0 && (prose.HoldsUntil(c.items[items[0]].fact.Text) == prose.Settled ||
+			!slices.ContainsFunc(t.asked, c.isQuestion) &&
+				prose.IsLack(c.items[items[0]].fact.Text)) {
 			items = nil
 		}
 	}
@@ -307,6 +286,9 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		question = ""
 	}
 	if section == Concluded && strings.HasSuffix(l.Text, ":") && question == "" {
+		if prose.IsBare(strings.TrimSuffix(l.Text, ":")) {
+			return // it leads to a list, and says nothing without it
+		}
 		l.Text += " …"
 	}
 	l.Text = c.root.Shorten(l.Text)
@@ -333,30 +315,19 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 	}
 }
 
-// fromConclusion returns the items of an answer from the sentence on with which it may begin. If
-// that is in the middle of a list, what stands behind the list says more, or else the whole list.
+// fromConclusion returns the items of an answer from the sentence on with which it may begin, or
+// from the beginning of the list that it is in.
 func (c *chooser) fromConclusion(items []int) []int {
 	opens := func(i int) bool {
 		return digest.Opens(c.items[i].fact) && !prose.LeavesOut(c.items[i].fact.Heading)
 	}
 	isItem := func(i int) bool { return c.items[i].fact.Key == digest.Item }
 	first := max(0, slices.IndexFunc(items, opens))
-	start := first
-	for start > 0 && isItem(items[start]) && isItem(items[start-1]) {
-		start--
+	for first > 0 && isItem(items[first]) && (isItem(items[first-1]) ||
+		strings.HasSuffix(c.items[items[first-1]].fact.Text, ":")) {
+		first--
 	}
-	if start == first {
-		return items[first:]
-	}
-	for n, i := range items[first:] {
-		if !isItem(i) && opens(i) {
-			return items[first+n:]
-		}
-	}
-	if start > 0 && strings.HasSuffix(c.items[items[start-1]].fact.Text, ":") {
-		start--
-	}
-	return items[start:]
+	return items[first:]
 }
 
 // between returns what stands between a text and the next line of the same message: a sentence ends

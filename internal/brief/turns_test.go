@@ -233,7 +233,8 @@ func TestLeadOfAnAnswer(t *testing.T) {
 }
 
 // TestConclusion has answers with a list that cannot be begun in its middle: what stands behind it
-// says what came of the turn, or else the whole list does.
+// says what came of the turn, or else the whole list does. What only leads to a list that is not
+// there says nothing.
 func TestConclusion(t *testing.T) {
 	item := func(text string) digest.Fact {
 		f := answer(text)
@@ -246,12 +247,13 @@ func TestConclusion(t *testing.T) {
 	for want, said := range map[string][]digest.Fact{
 		"The parser of tables loses":      append(slices.Clone(list), behind),
 		"It has: 1. Causes: 2. The lexer": list,
-		"The lexer of tables keeps all bytes of lines.": one(answer("It has:"),
+		"It has: The lexer of tables keeps all bytes of lines.": one(answer("It has:"),
 			item("The lexer of tables keeps all bytes of lines."), behind),
+		"The printer": one(answer("Open items (9):")),
 	} {
 		got := choose(of(one(prompt("Why does it lose tokens")), said, one(prompt("Look at the "+
 			"printer of trees")), one(answer("The printer of trees is sound and stays."))), endless)
-		if !strings.Contains(got, "concluded: "+want) {
+		if !strings.Contains(got, "concluded: "+want) || strings.Contains(got, "Open items") {
 			t.Errorf("got\n%swant %s", got, want)
 		}
 	}
@@ -487,14 +489,4 @@ func TestTakenBack(t *testing.T) {
 			t.Errorf("%s:\n%s", c.name, got)
 		}
 	}
-}
-
-// TestAnswerInTheMiddle has a question that the model answers before it does other things.
-func TestAnswerInTheMiddle(t *testing.T) {
-	got := choose(of(one(prompt("Why does the scanner of lamps stand still?")),
-		one(said("The scanner of lamps waits for the tide of the harbour.")),
-		one(answer("All of it is written down in notes.md now.")),
-		one(prompt("Mend the printer of the port"))), endless)
-	contains(t, got, "concluded: The scanner of lamps waits for the tide of the harbour. All of it "+
-		"is written down in notes.md now.")
 }

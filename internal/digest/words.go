@@ -89,7 +89,7 @@ func withAnswers(list []summarize.Fragment, text string) []summarize.Fragment {
 
 // Leads reports whether a line of an answer only leads to the next one: a heading, or what the
 // model says that it does.
-func Leads(f *Fact) bool { return f.Key == Title || prose.Announces(f.Text) }
+func Leads(f *Fact) bool { return f.Key == Title || f.Key != Item && prose.Announces(f.Text) }
 
 // Opens reports whether an answer may begin with a fact; see prose.Opens.
 func Opens(f *Fact) bool {

@@ -90,8 +90,7 @@ func looksLikeCode(line string) bool {
 // with a plain apostrophe.
 var announcements = [...]string{"let me", "let's", "i'll ", "i will ", "i need to", "i'm going to",
 	"i am going to", "i want to", "i should ", "we need to", "we should ", "time to ", "looking at",
-	"looks good", "checking ", "reading ", "running ", "going to ", "continue with", "need to ",
-	"reviewing ", "starting with ", "waiting for ", "tracing ", "verifying ", "i also need to",
+	"looks good", "going to ", "continue with", "need to ", "waiting for ", "i also need to",
 	"after that i'll ", "the user wants", "the user asked", "here's ", "here is ", "here are ",
 	"i have a ", "i now have ", "i have all", "i have enough", "i have the "}
 
@@ -109,8 +108,8 @@ var verbs = [...]string{"add", "apply", "build", "bump", "change", "check", "cle
 	"extract", "fetch", "find", "fix", "format", "handle", "implement", "insert", "install", "lint",
 	"look", "make", "merge", "move", "open", "post", "push", "re-fetch", "re-run", "read", "rebase",
 	"rebuild", "refactor", "register", "remove", "rename", "replace", "reply", "rerun", "resolve",
-	"retry", "review", "rewrite", "run", "see", "set", "stage", "test", "try", "update", "use",
-	"verify", "wire", "wrap", "write"}
+	"retry", "review", "rewrite", "run", "see", "set", "spawn", "stage", "start", "test", "trace",
+	"try", "update", "use", "verify", "wire", "wrap", "write"}
 
 // predicates are words of which a sentence has one that says how something is.
 var predicates = [...]string{" is ", " are ", " was ", " were ", " has ", " have ", " will ",
@@ -131,7 +130,7 @@ func IsStep(line string) bool {
 func commands(line string) bool {
 	verb, rest, _ := strings.Cut(line, " ")
 	object, _, _ := strings.Cut(rest, " ")
-	return slices.Contains(verbs[:], strings.TrimRight(verb, ",")) &&
+	return isVerb(strings.TrimRight(verb, ",")) &&
 		!slices.Contains(predicates[:], " "+object+" ")
 }
 
@@ -170,5 +169,10 @@ func Announces(line string) bool {
 func goesOn(line string) bool {
 	doing, ok := strings.CutPrefix(line, "i'm ")
 	verb, _, _ := strings.Cut(doing, " ")
-	return HasLead(line, announcements[:]) || ok && strings.HasSuffix(verb, "ing")
+	stem, ing := strings.CutSuffix(verb, "ing")
+	return HasLead(line, announcements[:]) || ing && (ok || !HasAny(line, predicates[:]) &&
+		(isVerb(stem) || isVerb(stem+"e") || isVerb(stem[:max(len(stem)-1, 0)])))
 }
+
+// isVerb reports whether a word is one with which a model tells itself what to do.
+func isVerb(word string) bool { return slices.Contains(verbs[:], word) }

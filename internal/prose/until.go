@@ -14,10 +14,11 @@ const (
 	Changed        // a change of the file or the name that it tells of: a bug
 	Mended         // likewise, or words that say so: a lack, a step that is to be done
 	Settled        // the answer that it led to: a guess, a condition
+	Moved          // another branch: which one is checked out
 )
 
 // waits are words of a model that waits for something.
-var waits = [...]string{" are running", " is running", "still running", "in flight", "waiting on ",
+var waits = [...]string{" are running", " is running", "still running", "progressing ", "in flight", "waiting on ",
 	"waiting for ", "i'll wait", "i'm waiting", "in the meantime", "while they work", "agents done",
 	"let me wait", "let me check whether", "get notified"}
 
@@ -31,7 +32,12 @@ var lacks = [...]string{" missing", " lacks ", " lack ", "not yet", " unused", "
 	"undefined", "uncommitted", "not committed", "not pushed", "unpushed", "unstaged",
 	"lint warning", "still marks", "still uses", "no callers", "already imported", "already exist",
 	"already has ", "already have ", "already been ", "already there", "already uses",
-	"should use ", "should be ", "valid point", " exposed a ", " surfaced ", " would fail "}
+	"should use ", "should be ", "valid point", " exposed a ", " surfaced ", " would fail ",
+	" is not set", "ahead by ", "behind by "}
+
+// whereabouts begin the lines that say which branch is checked out.
+var whereabouts = [...]string{"on `", "i'm on `", "we're on `", "you're on `", "now on `",
+	"still on `", "currently on `", "the checkout is on `"}
 
 // guesses are words of which a line has one that says what may be so.
 var guesses = [...]string{" appear to ", " appears to ", " seems to ", " might ", " may ",
@@ -43,8 +49,10 @@ func HoldsUntil(line string) Until {
 	switch {
 	case strings.HasSuffix(strings.TrimRight(lower, "*_`)\"'” …"), "?"), IsOffer(line):
 		return Answered
-	case HasAny(lower, waits[:]):
+	case HasAny(lower, waits[:]) || HasAny(lower, []string{"match to fail", "indentation is "}):
 		return Spoken
+	case HasLead(lower, whereabouts[:]):
+		return Moved
 	case HasAny(" "+lower, guesses[:]) || HasLead(lower, []string{"wait", "hmm", "maybe "}) ||
 		strings.Contains(" "+lower, " if ") && strings.Contains(lower, " would "):
 		return Settled

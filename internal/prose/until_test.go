@@ -29,6 +29,13 @@ func TestHoldsUntil(t *testing.T) {
 		{"Wait, the lexer reads ahead.", Settled},
 		{"Should the lexer read ahead? …", Answered},
 		{"The lexer reads one token ahead.", Ever},
+		{"On `main`, with two new commits.", Moved},
+		{"I’m on `fix/lexer` and switch to another branch.", Moved},
+		{"The indentation is in tabs, which makes the edit fail.", Spoken},
+		{"The captures show all four are progressing through the checks.", Spoken},
+		{"Building the pages of the harbour and their actions.", Spoken},
+		{"Building the pages is slow on the harbour.", Ever},
+		{"`core.hooksPath` is not set, so git takes its own hooks.", Mended},
 		{"git http-backend rejects chunked bodies.", Ever},
 	} {
 		if got := HoldsUntil(c.line); got != c.want {

@@ -267,7 +267,7 @@ func saysAll(facts []digest.Fact) bool {
 	return len(facts) > 0 && !slices.ContainsFunc(facts, func(f digest.Fact) bool {
 		return f.Kind != digest.Edit && f.Kind != digest.Written && f.Kind != digest.Todo &&
 			f.Kind != digest.Read && f.Kind != digest.Search &&
-			!(f.Checks() && f.State == digest.Passed)
+			!((f.Checks() || f.Kind == digest.Commit) && f.State == digest.Passed)
 	})
 }
 
