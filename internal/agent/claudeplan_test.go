@@ -86,8 +86,10 @@ func TestClaudeQueuedPrompts(t *testing.T) {
 			[]string{"user 1", "note <task-notification>done",
 				"note <agent-notification>x", "model 2"}},
 		{"a notice of a task in the background",
-			lines(user("a", "", "1"), queue("enqueue", taskBegan, older), queue("remove", "", older),
-				queue("enqueue", taskEnded, older), queue("remove", "", older), model("b", "a", "2")),
+			lines(user("a", "", "1"),
+				queue("enqueue", taskBegan, older), queue("remove", "", older),
+				queue("enqueue", taskEnded, older), queue("remove", "", older),
+				model("b", "a", "2")),
 			[]string{"user 1", "note " + taskBegan, "note " + taskEnded, "model 2"}},
 	} {
 		steps, replay, _ := claude.Steps(t, []byte(c.in))
