@@ -88,8 +88,7 @@ func (c *chooser) ended(i int, words string, l *later) bool {
 	case prose.Changed:
 		return isChanged(words, l)
 	case prose.Moved:
-		name := strings.TrimPrefix(l.branch, "on branch ")
-		return !strings.Contains(words, name) // "" stands in all
+		return !strings.Contains(words, strings.TrimPrefix(l.branch, "on branch ")) // "" is in all
 	case prose.Mended:
 		return isChanged(words, l) ||
 			f.Kind == digest.Said && c.turnAt(i).edited > f.Seq && (f.Seq < c.answered || l.passed)

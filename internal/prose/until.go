@@ -36,8 +36,7 @@ var lacks = [...]string{" missing", " lacks ", " lack ", "not yet", " unused", "
 	" is not set", "ahead by ", "behind by "}
 
 // whereabouts begin the lines that say which branch is checked out.
-var whereabouts = [...]string{"on `", "i'm on `", "we're on `", "you're on `", "now on `",
-	"still on `", "currently on `", "the checkout is on `"}
+var whereabouts = [...]string{"on `", "i'm on `", "we're on `", "now on `", "still on `"}
 
 // guesses are words of which a line has one that says what may be so.
 var guesses = [...]string{" appear to ", " appears to ", " seems to ", " might ", " may ",
