@@ -3,13 +3,16 @@ package find_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
@@ -105,5 +108,38 @@ func TestNearbyForgets(t *testing.T) {
 		}))
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v", err)
+	}
+}
+
+// A rendering of a session reads the clusters of its own messages, and not those of the whole
+// store: a note, which no cluster has, is looked for in none.
+func TestRenderingReadsItsOwn(t *testing.T) {
+	readsOf := func(noted bool) int {
+		s := storetest.Create(t, storetest.Small[:2]...) // no cluster is evicted
+		storetest.Talk(t, s, "other", 200, 1)
+		for i := range 30 {
+			storetest.Say(t, s, "work", "user", fmt.Sprintf("Change the parser, step %d.", i))
+			call := fmt.Appendf(nil,
+				`[{"functionCall":{"id":"c%d","name":"Bash","args":{"command":"make %d"}}}]`, i, i)
+			result := fmt.Appendf(nil,
+				`[{"functionResponse":{"id":"c%d","name":"Bash","response":{"output":"ok"}}}]`, i)
+			storetest.AppendOne(t, s, "work", conversation.Message{Role: "model", Parts: call})
+			storetest.AppendOne(t, s, "work", conversation.Message{Role: "tool", Parts: result})
+			if noted && i == 3 {
+				note := message.Note{Kind: message.Rule, Text: "Never touch the lexer."}
+				storetest.AppendOne(t, s, "work",
+					conversation.Message{Note: true, Role: "user", Parts: note.Parts()})
+			}
+		}
+		storetest.Compact(t, s)
+		s = storetest.Reopen(t, s.Dir, nil, storetest.Small[:2]...)
+		from := &reads{Objects: s.Objects}
+		s.History.ReadFrom(from)
+		storetest.Render(t, s, "work", 3000)
+		return from.n
+	}
+	plain, noted := readsOf(false), readsOf(true)
+	if noted > plain+5 {
+		t.Errorf("%d reads, and %d with a note", plain, noted)
 	}
 }

@@ -67,7 +67,17 @@ func (s *Reader) readWork(
 func (r *clusterReader) readWorkClusters(st *forest.State, in *view.Input) error {
 	entries := map[format.ID]bool{}
 	for _, f := range in.Work.Facts {
-		entries[f.Entry] = true
+		if entries[f.Entry] {
+			continue
+		}
+		// No cluster has a note: one that is looked for makes Find read the whole forest.
+		e, err := r.Header(f.Entry)
+		if err != nil {
+			return err
+		}
+		if e.Kind == format.KindMessage {
+			entries[f.Entry] = true
+		}
 	}
 	places, err := st.Find(entries)
 	if err != nil {
