@@ -148,6 +148,13 @@ func TestClaudeTree(t *testing.T) {
 				"rewind to d\nmessage user f \"6\"\n"},
 		{"another beginning", lines(user("a", "", "1"), user("b", "a", "2"), user("c", "", "3")),
 			"message user a \"1\"\nmessage user b \"2\"\nrewind to a\nmessage user c \"3\"\n"},
+		{"another beginning, after the client's own command", lines(user("a", "", "1"),
+			user("b", "a", "<local-command-stdout>$1</local-command-stdout>"), user("c", "", "3")),
+			"message user a \"1\"\nnote system b \"<local-command-stdout>$1</local-command-stdout>\"\n" +
+				"rewind to a\nmessage user c \"3\"\n"},
+		{"a beginning after the client's own command alone", lines(
+			user("b", "", "<local-command-stdout>$1</local-command-stdout>"), user("c", "", "3")),
+			"note system b \"<local-command-stdout>$1</local-command-stdout>\"\nmessage user c \"3\"\n"},
 		{"a parent that is not there", lines(user("a", "", "1"), user("b", "x", "2")),
 			"message user a \"1\"\nmessage user b \"2\"\n"},
 		{"written twice",

@@ -2,6 +2,20 @@ package agent
 
 import "testing"
 
+// Who goes back to before the first prompt takes all back.
+func TestPiTree(t *testing.T) {
+	say := func(id, parent, role string) string {
+		return `{"type":"message","id":"` + id + `","parentId":` + parent + `,"message":{"role":"` +
+			role + `","content":[{"type":"text","text":"` + id + `"}]}}`
+	}
+	steps, _, _ := pis.Steps(t, []byte(lines(`{"type":"session","version":3,"id":"s-1"}`,
+		say("a", "null", "user"), say("b", `"a"`, "assistant"), say("c", "null", "user"))))
+	want := "message user a \"a\"\nmessage model b \"b\"\nrewind to a\nmessage user c \"c\"\n"
+	if got := Trace(steps); got != want {
+		t.Errorf("%s, not\n%s", got, want)
+	}
+}
+
 // TestPiVoices has what Pi writes before a prompt.
 func TestPiVoices(t *testing.T) {
 	user := func(text string) string {

@@ -47,7 +47,8 @@ func (p *plan) put(i, up int32) {
 		if at = end; e.chained && !p.joins(e, up, end) {
 			at = up
 		}
-	case up == root && e.chained && e.opens && !p.list[th.tip].passive && e.of == p.list[th.tip].of:
+	case up == root && e.chained && e.opens && p.mayRestart(&p.list[th.tip]) &&
+		e.of == p.list[th.tip].of:
 		at = none
 	}
 	switch {
@@ -68,6 +69,12 @@ func (p *plan) put(i, up int32) {
 	for _, call := range e.results {
 		p.answers[call] = i
 	}
+}
+
+// mayRestart reports whether a prompt after a tip that begins the conversation anew leaves what was
+// said. Notes and results at the end follow what was said, but a compaction has its own beginning.
+func (p *plan) mayRestart(tip *entry) bool {
+	return tip.active != none && (!tip.passive || tip.cut == none)
 }
 
 // threadOf returns the conversation that an entry belongs to: that of the subagent which it names,

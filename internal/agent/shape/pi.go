@@ -28,7 +28,7 @@ func Pi() *Form {
 			{Type: "label", Does: Waits},
 			{Type: "custom", Does: Waits},
 		},
-		Adapt: piAdapt, Marks: piMarks,
+		Adapt: piAdapt, Marks: piMarks, Tree: true,
 	}
 }
 

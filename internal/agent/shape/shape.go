@@ -27,6 +27,8 @@ type Form struct {
 	Starts []string
 	// Kinds say what a record is, by its member "type". nil: each record is a message.
 	Kinds []Kind
+	// Tree says that a message whose parentId is null begins the conversation anew.
+	Tree bool
 	// Head is a member of the record about the session, where Kinds is nil; "" for no such record.
 	Head string
 	// Time is the member with the time of a message that has none in "timestamp" and "ts".
@@ -185,6 +187,8 @@ func (d *reader) begin(
 	rest = o.Without("id")
 	name := id
 	switch {
+	case id != "" && d.f.Tree && string(o["parentId"]) == "null":
+		err = d.Follow(id, transcript.Root, o)
 	case id != "":
 		err = d.Follow(id, o.Text("parentId"), o)
 	case d.f.Kinds == nil: // what an agent adds later, such as what a call cost, is no new message
