@@ -43,7 +43,7 @@ func (h *holes) follow() error {
 	for _, name := range graph.SortedNames(h.refs[0]) {
 		h.tip(format.RefUpdate{Name: name, New: h.refs[0][name]}, h.begin)
 	}
-	err := h.s.Refs.Forward(func(rec refs.Record) bool {
+	follow := func(rec refs.Record) bool {
 		session := rec.Op.Session
 		if h.begin.IsZero() {
 			h.begin = rec.Op.Time
@@ -78,7 +78,11 @@ func (h *holes) follow() error {
 			}
 		}
 		return h.ctx.Err() == nil
-	})
+	}
+	err := h.s.Refs.Forward(follow)
+	for _, rec := range h.later {
+		follow(rec)
+	}
 	for _, name := range graph.SortedNames(h.refs[1]) {
 		h.tip(format.RefUpdate{Name: name, New: h.refs[1][name]}, h.begin)
 	}

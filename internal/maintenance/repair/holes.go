@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/forest"
@@ -29,11 +30,16 @@ type holes struct {
 	laid  map[format.ID]format.ID         // the parents of what was laid
 	left  map[format.ID]bool              // a rewind or an undo has left it: nothing stands on it
 	from  map[format.ID]format.ID         // what the tip of a lost rewind has left
+	later []refs.Record                   // the whole records behind a damage of the log
 }
 
 // mendHoles makes the store whole again where objects are lost with their headers.
-func (r *repairer) mendHoles() error {
-	h := &holes{repairer: r, lost: map[format.ID]format.ObjectKind{},
+func (r *repairer) mendHoles() error { return r.layLost(nil) }
+
+// layLost lays headers in the place of what is lost of refs and the log, and below the tips that
+// later records give branches.
+func (r *repairer) layLost(later []refs.Record) error {
+	h := &holes{repairer: r, later: later, lost: map[format.ID]format.ObjectKind{},
 		child: map[format.ID]*format.Entry{}, lines: map[string]*line{},
 		laid: map[format.ID]format.ID{}, left: map[format.ID]bool{},
 		from: map[format.ID]format.ID{}}
@@ -94,8 +100,16 @@ func (h *holes) find() error {
 	if err != nil {
 		return err
 	}
-	h.refs = []map[string]format.Value{graph.RefsOf(base), view.All()}
-	if walk(graph.RootsOfRefs(view.All())) && walk(graph.RootsOfBase(graph.RefsOf(base))) {
+	now := view.All()
+	for _, rec := range h.later {
+		for _, u := range rec.Op.Refs {
+			if strings.HasPrefix(u.Name, graph.SessionsPrefix) && u.New.Exists() {
+				now[u.Name] = u.New
+			}
+		}
+	}
+	h.refs = []map[string]format.Value{graph.RefsOf(base), now}
+	if walk(graph.RootsOfRefs(now)) && walk(graph.RootsOfBase(graph.RefsOf(base))) {
 		err = h.s.Refs.Forward(func(rec refs.Record) bool {
 			return walk(graph.RootsOfRecord(rec.Op))
 		})

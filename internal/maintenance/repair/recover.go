@@ -34,7 +34,7 @@ func (r *repairer) recover() error {
 	if err != nil {
 		return err
 	}
-	if err := r.putCarried(later); err != nil {
+	if err := errors.Join(r.putCarried(later), r.layLost(later)); err != nil {
 		return err
 	}
 	c := &recovery{repairer: r, later: later, view: view, refs: view.All(),
@@ -42,9 +42,7 @@ func (r *repairer) recover() error {
 	if err := c.readGraph(); err != nil {
 		return err
 	}
-	if err := c.fromRecords(); err != nil {
-		return err
-	}
+	c.fromRecords()
 	if err := c.fromObjects(); err != nil {
 		return err
 	}
@@ -66,8 +64,6 @@ type recovery struct {
 	lines []string
 	told  []string // the refs that whole records behind the damage move
 
-	stands map[format.ID]*format.Entry // for lost entries; nil until asked for
-
 	members map[format.ID]bool // of the forest, as it is; nil until asked for
 }
 
@@ -86,7 +82,7 @@ func (c *recovery) set(name string, v format.Value, line string) {
 }
 
 // fromRecords follows the last value that whole records give each ref.
-func (c *recovery) fromRecords() error {
+func (c *recovery) fromRecords() {
 	last := map[string]format.Value{}
 	for _, rec := range c.later {
 		for _, u := range rec.Op.Refs {
@@ -101,14 +97,7 @@ func (c *recovery) fromRecords() error {
 		}
 		switch top, _, _ := strings.Cut(name, "/"); top {
 		case "sessions":
-			id := v.ID
-			if !c.whole(id) {
-				var err error
-				if id, err = c.reattach(id); err != nil {
-					return err
-				}
-			}
-			c.tip(name, id)
+			c.tip(name, v.ID)
 		case "state", "user":
 			if c.whole(v.ID) {
 				c.set(name, v, fmt.Sprintf("ref %s", name))
@@ -118,7 +107,6 @@ func (c *recovery) fromRecords() error {
 	if head := last["HEAD"]; head.Exists() && head != c.refs["HEAD"] && c.hasSession(head.Name) {
 		c.set("HEAD", head, "HEAD")
 	}
-	return nil
 }
 
 func (c *recovery) hasSession(name string) bool {
