@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Loader reads the objects of a stored State on demand. The members of a cluster that does not
@@ -78,11 +79,7 @@ func (c *Cluster) Count() uint64 {
 
 // Live returns the live clusters, sorted by number.
 func (s *State) Live() []*Cluster {
-	list := make([]*Cluster, 0, len(s.live))
-	for _, n := range slices.Sorted(maps.Keys(s.live)) {
-		list = append(list, s.live[n])
-	}
-	return list
+	return lists.Map(slices.Sorted(maps.Keys(s.live)), func(n uint64) *Cluster { return s.live[n] })
 }
 
 // LiveCount returns the number of live clusters.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // FanOut is the largest number of children of a node, and of lines of a page of tombstones. With
@@ -140,9 +142,5 @@ func (n *Node) Links() []Link {
 	if n.Level == 0 {
 		want = EntryKind
 	}
-	list := make([]Link, len(n.Children))
-	for i, id := range n.Children {
-		list[i] = Link{id, want}
-	}
-	return links(list...)
+	return links(lists.Map(n.Children, func(id ID) Link { return Link{id, want} })...)
 }

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
@@ -29,11 +30,7 @@ type Operation struct {
 
 // RefNames returns the names of the refs that the operation moves.
 func (op *Operation) RefNames() []string {
-	names := make([]string, len(op.Refs))
-	for i, u := range op.Refs {
-		names[i] = u.Name
-	}
-	return names
+	return lists.Map(op.Refs, func(u RefUpdate) string { return u.Name })
 }
 
 // RefUpdate moves one ref from the value Old, which it must have, to the value New.

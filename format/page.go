@@ -3,6 +3,8 @@ package format
 import (
 	"errors"
 	"fmt"
+
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Page is one page of a forest's list of tombstones, which is a tree over the numbers of clusters.
@@ -85,9 +87,5 @@ func (p *Page) Links() []Link {
 	if p.Level == 0 {
 		want = TombstoneKind
 	}
-	list := make([]Link, len(p.Slots))
-	for i, s := range p.Slots {
-		list[i] = Link{s.ID, want}
-	}
-	return links(list...)
+	return links(lists.Map(p.Slots, func(s Slot) Link { return Link{s.ID, want} })...)
 }

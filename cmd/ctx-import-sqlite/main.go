@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/klauspost/compress/zstd"
 	"modernc.org/sqlite"
 )
@@ -58,10 +59,7 @@ func run(args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var values []any
-	for _, v := range args[2:] {
-		values = append(values, v)
-	}
+	values := lists.Map(args[2:], func(v string) any { return v })
 	rows, err := db.Query(args[1], values...)
 	if err != nil {
 		return err

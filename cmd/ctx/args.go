@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gemini-ctx/ctx/internal/cli/command"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
@@ -221,9 +222,6 @@ func needsCommand(cmd *cobra.Command, _ []string) error {
 }
 
 // commandNames returns the names of the commands below one.
-func commandNames(cmd *cobra.Command) (names []string) {
-	for _, sub := range cmd.Commands() {
-		names = append(names, sub.Name())
-	}
-	return names
+func commandNames(cmd *cobra.Command) []string {
+	return lists.Map(cmd.Commands(), func(sub *cobra.Command) string { return sub.Name() })
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -43,12 +44,11 @@ func (a *app) completeSessions() completer {
 }
 
 // titledSessions returns what `ctx list` shows: no session of a subagent.
-func (a *app) titledSessions(s *session.Store, view *refs.View) (words []string) {
+func (a *app) titledSessions(s *session.Store, view *refs.View) []string {
 	list, _ := s.Recall.Overviews(view)
-	for _, i := range newSessionTree(list).top {
-		words = append(words, list[i].Name+"\t"+a.sessionTitle(&list[i]))
-	}
-	return words
+	return lists.Map(newSessionTree(list).top, func(i int) string {
+		return list[i].Name + "\t" + a.sessionTitle(&list[i])
+	})
 }
 
 // completeSettings offers the keys of settings, with their values.

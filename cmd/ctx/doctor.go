@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/hooks/doctor"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -58,11 +59,10 @@ func runDoctor(a *app, name string) error {
 	list := doctor.Run(a.c, d, name)
 	sound := doctor.Sound(list)
 	if a.json {
-		docs := make([]linkDoc, len(list))
-		for i, one := range list {
-			docs[i] = linkDoc{document.OrNull(one.Agent), one.Name, one.State, one.Detail,
+		docs := lists.Map(list, func(one doctor.Check) linkDoc {
+			return linkDoc{document.OrNull(one.Agent), one.Name, one.State, one.Detail,
 				document.OrNull(one.Hint)}
-		}
+		})
 		a.document("ok", sound, "checks", docs)
 	} else {
 		for _, one := range list {

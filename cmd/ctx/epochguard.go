@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // maxGuarded is the maximum bytes of the input: the requests of all providers are smaller.
@@ -40,10 +41,7 @@ func newEpochGuardCmd(a *app) *cobra.Command {
 // printGuard prints the number of messages before the place of the update, and the calls that wait
 // there, by id or by tool.
 func (a *app) printGuard(open []epoch.Call, at int) error {
-	var names []string
-	for _, c := range open {
-		names = append(names, c.String())
-	}
+	names := lists.Map(open, func(c epoch.Call) string { return c.String() })
 	if err := a.answer("ok", len(open) == 0, "at", at, "open", names); err != nil ||
 		len(open) == 0 {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
@@ -82,19 +83,17 @@ type toldDoc struct {
 	Text  string            `json:"text"`
 }
 
-func toldDocs(updates []epochs.EpochUpdate) (list []toldDoc) {
-	for _, u := range updates {
-		list = append(list,
-			toldDoc{u.Entry, u.Epoch, u.Seq, document.TimeText(u.Time), deltaDoc(u.Delta), u.Text})
-	}
-	return list
+func toldDocs(updates []epochs.EpochUpdate) []toldDoc {
+	return lists.Map(updates, func(u epochs.EpochUpdate) toldDoc {
+		return toldDoc{u.Entry, u.Epoch, u.Seq, document.TimeText(u.Time), deltaDoc(u.Delta),
+			u.Text}
+	})
 }
 
-func keyDocs(keys []recall.EpochKey) (list []keyDoc) {
-	for _, k := range keys {
-		list = append(list, keyDoc{k.Key, k.Blob, k.Value, k.Text, k.Blob.IsZero(), k.Missing})
-	}
-	return list
+func keyDocs(keys []recall.EpochKey) []keyDoc {
+	return lists.Map(keys, func(k recall.EpochKey) keyDoc {
+		return keyDoc{k.Key, k.Blob, k.Value, k.Text, k.Blob.IsZero(), k.Missing}
+	})
 }
 
 // printEpoch prints the block and the updates, with an empty line between them.

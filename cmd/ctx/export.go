@@ -15,6 +15,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -35,11 +36,7 @@ func exportFormats() []exportFormat {
 }
 
 func exportNames() []string {
-	var names []string
-	for _, f := range exportFormats() {
-		names = append(names, f.name)
-	}
-	return names
+	return lists.Map(exportFormats(), func(f exportFormat) string { return f.name })
 }
 
 // exported is the result of an export. Not every format counts everything.

@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -269,11 +270,9 @@ type saidDoc struct {
 }
 
 func saidDocs(list []forget.OfSession) []saidDoc {
-	docs := []saidDoc{}
-	for _, of := range list {
-		docs = append(docs, saidDoc{of.Session, len(of.Messages)})
-	}
-	return docs
+	return lists.Map(list, func(of forget.OfSession) saidDoc {
+		return saidDoc{of.Session, len(of.Messages)}
+	})
 }
 
 type goneObjectDoc struct {
@@ -284,10 +283,8 @@ type goneObjectDoc struct {
 func (o *forgetOptions) print(
 	a *app, s *session.Store, view *refs.View, r forget.Report,
 ) error {
-	var forgotten []goneObjectDoc
-	for _, id := range slices.SortedFunc(maps.Keys(r.Kinds), format.ID.Compare) {
-		forgotten = append(forgotten, goneObjectDoc{id, r.Kinds[id]})
-	}
+	forgotten := lists.Map(slices.SortedFunc(maps.Keys(r.Kinds), format.ID.Compare),
+		func(id format.ID) goneObjectDoc { return goneObjectDoc{id, r.Kinds[id]} })
 	if a.json {
 		a.document("dry_run", o.dryRun, "operation", document.OrNull(r.Operation), "forgotten",
 			forgotten, "said", saidDocs(r.Said), "already", r.Already, "summaries", r.Covers, "remains", r.Remains, "unread", r.Unread,
@@ -335,10 +332,9 @@ func (o *forgetOptions) tell(a *app, s *session.Store, view *refs.View, r forget
 		a.say("what is elsewhere is not in this store: a push removes it from the store's files on " +
 			"the remote, and asks others to forget it")
 	}
-	var own []string
-	for _, src := range r.Sources {
-		own = append(own, oneLine(src.Agent+" "+src.Session))
-	}
+	own := lists.Map(r.Sources, func(src forget.SourceName) string {
+		return oneLine(src.Agent + " " + src.Session)
+	})
 	if len(own) > 0 {
 		a.say("the agents' own transcripts are not changed: %s", strings.Join(own, ", "))
 	}

@@ -17,38 +17,41 @@ import (
 var layers = map[string]string{
 	"internal/varint":            "",
 	"internal/script":            "",
-	"format":                     "internal/varint",
+	"format":                     "internal/varint internal/lists",
 	"format/pack":                "internal/varint format",
 	"format/share":               "format",
-	"forest":                     "format",
+	"forest":                     "format internal/lists",
 	"internal/terms":             "",
 	"forest/score":               "internal/varint internal/terms",
 	"forest/summarize":           "format internal/terms",
 	"internal/jsonvalue":         "",
 	"internal/bigstack":          "",
+	"internal/lists":             "",
 	"internal/parallel":          "",
-	"internal/durable":           "",
+	"internal/durable":           "internal/lists",
 	"internal/identity":          "internal/durable",
 	"internal/architecture":      "",
 	"internal/pasted":            "",
 	"internal/prose":             "forest/summarize internal/terms",
 	"internal/sanitize/controls": "",
 	"internal/message":           "internal/jsonvalue internal/sanitize/controls",
-	"internal/agent/transcript":  "format internal/jsonvalue internal/message",
-	"internal/agent/adk": "format internal/jsonvalue internal/message " +
-		"internal/agent/transcript",
-	"internal/agent/shape": "internal/jsonvalue internal/agent/transcript " +
-		"internal/message format",
-	"internal/agent/claudecode": "format internal/jsonvalue internal/agent/transcript",
-	"internal/agent/codex":      "format internal/jsonvalue internal/agent/transcript",
+	"internal/agent/transcript":  "format internal/jsonvalue internal/message internal/lists",
+	"internal/agent/adk": "format internal/jsonvalue internal/message internal/agent/transcript " +
+		"internal/lists",
+	"internal/agent/shape": "internal/jsonvalue internal/agent/transcript internal/message " +
+		"format internal/lists",
+	"internal/agent/claudecode": "format internal/jsonvalue internal/agent/transcript " +
+		"internal/lists",
+	"internal/agent/codex": "format internal/jsonvalue internal/agent/transcript internal/lists",
 	"internal/agent/markdown": "internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/claudecode",
 	"internal/agent/geminicli": "format internal/jsonvalue internal/message " +
-		"internal/agent/transcript",
-	"internal/agent/opencode":   "internal/jsonvalue internal/message internal/agent/transcript",
+		"internal/agent/transcript internal/lists",
+	"internal/agent/opencode": "internal/jsonvalue internal/message internal/agent/transcript " +
+		"internal/lists",
 	"internal/cache":            "format internal/durable internal/varint",
-	"internal/history/dag":      "format internal/jsonvalue",
-	"internal/hooks/settings":   "",
+	"internal/history/dag":      "format internal/jsonvalue internal/lists",
+	"internal/hooks/settings":   "internal/lists",
 	"lock":                      "internal/durable",
 	"objects":                   "format format/pack internal/durable lock",
 	"refs":                      "format format/pack internal/durable internal/parallel lock",
@@ -58,23 +61,24 @@ var layers = map[string]string{
 	"sanitize": "internal/jsonvalue internal/sanitize/chars internal/sanitize/controls " +
 		"internal/sanitize/secrets internal/sanitize/tokens",
 	"internal/repo": "format internal/jsonvalue internal/durable internal/identity " +
-		"internal/hooks/settings lock objects refs sanitize",
-	"internal/epochs/epoch": "format internal/jsonvalue internal/message sanitize",
-	"internal/window":       "",
+		"internal/hooks/settings lock objects refs sanitize internal/lists",
+	"internal/epochs/epoch": "format internal/jsonvalue internal/message sanitize " +
+		"internal/lists",
+	"internal/window": "",
 	"internal/history": "internal/jsonvalue internal/varint format forest forest/score " +
 		"internal/message internal/durable internal/cache internal/history/dag objects refs " +
-		"internal/repo internal/window",
+		"internal/repo internal/window internal/lists",
 	"internal/store": "format forest internal/durable lock objects refs sanitize " +
 		"internal/repo internal/history",
-	"internal/state": "format refs sanitize internal/history internal/store",
+	"internal/state": "format refs sanitize internal/history internal/store internal/lists",
 	"internal/clusters": "format forest forest/score forest/summarize internal/parallel " +
 		"internal/cache internal/history/dag objects refs internal/repo internal/window " +
-		"internal/history internal/store",
+		"internal/history internal/store internal/lists",
 	"internal/conversation/loop": "internal/jsonvalue sanitize",
 	"internal/wording":           "format forest/summarize sanitize internal/terms",
 	"internal/edits/mask":        "format internal/jsonvalue internal/message",
 	"internal/search":            "internal/varint format internal/terms",
-	"internal/blame/replay":      "internal/script",
+	"internal/blame/replay":      "internal/script internal/lists",
 	"internal/digest": "internal/script internal/blame/replay internal/varint format " +
 		"internal/terms forest/summarize internal/pasted internal/message internal/prose",
 	"internal/brief": "format internal/terms forest/summarize internal/digest " +
@@ -86,22 +90,22 @@ var layers = map[string]string{
 		"forest/summarize internal/message internal/digest objects refs internal/view " +
 		"internal/store internal/clusters internal/wording",
 	"internal/epochs": "format objects refs internal/epochs/epoch internal/view " +
-		"internal/history internal/store",
+		"internal/history internal/store internal/lists",
 	"internal/conversation": "internal/script format forest forest/score forest/summarize " +
 		"internal/jsonvalue internal/parallel internal/message internal/cache objects refs " +
 		"sanitize internal/window internal/history internal/store internal/clusters " +
 		"internal/conversation/loop internal/edits/mask internal/digest internal/summaries " +
-		"internal/epochs",
+		"internal/epochs internal/lists",
 	"internal/edits": "format forest/summarize objects refs sanitize internal/view " +
 		"internal/history internal/summaries internal/store internal/clusters internal/epochs " +
-		"internal/wording internal/edits/mask internal/cache",
-	"internal/outcome": "format internal/digest internal/script internal/terms",
+		"internal/wording internal/edits/mask internal/cache internal/lists",
+	"internal/outcome": "format internal/digest internal/script internal/terms internal/lists",
 	"internal/blame": "internal/parallel format internal/message internal/digest objects " +
 		"refs internal/history internal/blame/replay",
-	"internal/compaction": "format forest forest/summarize refs internal/history " +
-		"internal/store internal/clusters internal/epochs internal/summaries " +
-		"internal/conversation",
-	"internal/maintenance/graph": "format forest objects refs internal/store",
+	"internal/compaction": "format forest forest/summarize refs internal/history internal/store " +
+		"internal/clusters internal/epochs internal/summaries internal/conversation " +
+		"internal/lists",
+	"internal/maintenance/graph": "format forest objects refs internal/store internal/lists",
 	"internal/maintenance/gc": "format forest internal/durable lock objects refs " +
 		"internal/store internal/maintenance/graph",
 	"internal/maintenance/fsck": "format forest internal/durable objects refs internal/repo " +
@@ -111,10 +115,10 @@ var layers = map[string]string{
 	"internal/cli/environ": "lock internal/repo",
 	"internal/child":       "sanitize",
 	"internal/summarizer": "format forest/summarize internal/child internal/durable " +
-		"internal/wording",
+		"internal/wording internal/lists",
 	"internal/remote":          "internal/durable lock",
-	"internal/remote/git":      "internal/durable internal/remote lock",
-	"internal/remote/helper":   "internal/child internal/remote",
+	"internal/remote/git":      "internal/durable internal/remote lock internal/lists",
+	"internal/remote/helper":   "internal/child internal/remote internal/lists",
 	"internal/remote/postgres": "internal/remote",
 	"internal/remote/s3":       "internal/remote",
 	"internal/remote/sealed": "format format/share internal/jsonvalue internal/durable lock " +
@@ -124,11 +128,12 @@ var layers = map[string]string{
 	"internal/eval/corpus": "",
 	"internal/eval/stats":  "",
 	"internal/eval":        "*",
-	"internal/maintenance/forget": "format internal/jsonvalue internal/message objects " +
-		"sanitize internal/history internal/store internal/clusters internal/maintenance/graph",
-	"internal/sharing": "format format/share forest internal/epochs internal/cache " +
-		"objects refs sanitize internal/history internal/store internal/maintenance/forget " +
-		"internal/remote internal/sanitize/controls",
+	"internal/maintenance/forget": "format internal/jsonvalue internal/message objects sanitize " +
+		"internal/history internal/store internal/clusters internal/maintenance/graph " +
+		"internal/lists",
+	"internal/sharing": "format format/share forest internal/epochs internal/cache objects refs " +
+		"sanitize internal/history internal/store internal/maintenance/forget internal/remote " +
+		"internal/sanitize/controls internal/lists",
 	"internal/maintenance/repair": "format forest lock objects refs internal/repo " +
 		"internal/history internal/store internal/state internal/maintenance/graph " +
 		"internal/maintenance/fsck",
@@ -151,7 +156,7 @@ var layers = map[string]string{
 		"internal/agent/transcript internal/agent/adk internal/agent/shape " +
 		"internal/agent/claudecode internal/agent/codex internal/agent/geminicli " +
 		"internal/agent/opencode internal/agent/markdown internal/child internal/durable " +
-		"internal/gitfile internal/hooks/settings",
+		"internal/gitfile internal/hooks/settings internal/lists",
 	"internal/usage": "format internal/message objects refs internal/history " +
 		"internal/blame/replay internal/recall internal/repo internal/jsonvalue " +
 		"internal/agent/transcript internal/agent/catalog internal/when internal/sessions",
@@ -163,20 +168,20 @@ var layers = map[string]string{
 		"internal/epochs internal/conversation internal/edits internal/agent/catalog " +
 		"internal/exporter",
 	"internal/forestfile": "format forest forest/summarize internal/jsonvalue internal/cache " +
-		"objects refs sanitize internal/history internal/store internal/clusters internal/epochs " +
-		"internal/conversation",
+		"objects refs sanitize internal/history internal/store internal/clusters " +
+		"internal/epochs internal/conversation internal/lists",
 	"internal/session": "refs sanitize internal/repo internal/store internal/state " +
 		"internal/clusters internal/summaries internal/epochs internal/conversation " +
 		"internal/edits internal/blame internal/compaction internal/recall internal/exporter " +
 		"internal/importer internal/forestfile",
-	"internal/hooks": "format internal/terms internal/outcome forest/summarize " +
-		"internal/repo internal/agent/transcript internal/agent/catalog internal/agent/shape " +
+	"internal/hooks": "format internal/terms internal/outcome forest/summarize internal/repo " +
+		"internal/agent/transcript internal/agent/catalog internal/agent/shape " +
 		"internal/agent/claudecode internal/agent/codex internal/agent/geminicli " +
 		"internal/agent/opencode internal/bigstack internal/brief internal/durable " +
 		"internal/cache internal/hooks/settings internal/pasted refs sanitize internal/varint " +
-		"internal/view internal/history internal/summaries internal/search " +
-		"internal/compaction internal/importer internal/identity internal/jsonvalue " +
-		"internal/session internal/maintenance/gc internal/find",
+		"internal/view internal/history internal/summaries internal/search internal/compaction " +
+		"internal/importer internal/identity internal/jsonvalue internal/session " +
+		"internal/maintenance/gc internal/find internal/lists",
 	"internal/hooks/doctor": "internal/jsonvalue internal/durable internal/identity " +
 		"internal/agent/opencode internal/hooks/settings internal/repo internal/history " +
 		"internal/store internal/agent/catalog internal/session internal/hooks",
@@ -187,16 +192,18 @@ var layers = map[string]string{
 		"internal/epochs/epoch internal/history internal/clusters internal/maintenance/graph " +
 		"internal/maintenance/bundle internal/cli/environ internal/summarizer internal/remote " +
 		"internal/sharing internal/maintenance/repair internal/session",
-	"internal/blame/whose": "refs internal/blame internal/blame/replay " +
-		"internal/cli/command internal/gitfile internal/history internal/session",
+	"internal/blame/whose": "refs internal/blame internal/blame/replay internal/cli/command " +
+		"internal/gitfile internal/history internal/session internal/lists",
 	"internal/cli/jsonl": "format internal/jsonvalue sanitize internal/history " +
-		"internal/conversation/loop internal/conversation internal/session internal/cli/command",
+		"internal/conversation/loop internal/conversation internal/session internal/cli/command " +
+		"internal/lists",
 	"internal/page": "format forest/summarize internal/digest internal/jsonvalue " +
 		"internal/message objects refs sanitize internal/sanitize/controls internal/view " +
 		"internal/brief internal/history internal/store internal/clusters internal/epochs " +
 		"internal/recall internal/session internal/sessions",
 	"internal/page/live": "format internal/jsonvalue internal/page refs internal/repo " +
-		"internal/history internal/session internal/cli/command internal/cli/environ",
+		"internal/history internal/session internal/cli/command internal/cli/environ " +
+		"internal/lists",
 	"internal/browse": "format internal/digest internal/jsonvalue internal/message refs " +
 		"sanitize internal/repo internal/history internal/clusters internal/recall " +
 		"internal/session internal/cli/document internal/cli/command internal/cli/environ " +
@@ -210,7 +217,7 @@ var layers = map[string]string{
 		"internal/conversation internal/blame internal/cli/environ internal/when " +
 		"internal/sessions internal/find internal/recall internal/session internal/cli/document " +
 		"internal/cli/command internal/blame/whose",
-	"cmd/ctx-import-sqlite": "",
+	"cmd/ctx-import-sqlite": "internal/lists",
 	"cmd/ctx-remote-age":    "internal/remote/sealed",
 	"cmd/ctx-remote-postgres": "internal/remote internal/remote/helper " +
 		"internal/remote/postgres",

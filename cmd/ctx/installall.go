@@ -9,6 +9,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // plannedChange is a change of one agent's settings.
@@ -172,9 +173,5 @@ func agentsHere(a *app) (list []hooks.Agent) {
 }
 
 func agentNames(list []hooks.Agent) string {
-	var names []string
-	for _, agent := range list {
-		names = append(names, agent.Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(lists.Map(list, func(agent hooks.Agent) string { return agent.Name }), ", ")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/sanitize"
@@ -301,10 +302,7 @@ func columnsOf(text string) int { return displaywidth.String(unpainted(text)) }
 // list.
 func (a *app) titled(titles []string, rows [][]string) {
 	if !a.nul {
-		head := make([]string, len(titles))
-		for i, title := range titles {
-			head[i] = a.paint(styleTitle, title)
-		}
+		head := lists.Map(titles, func(title string) string { return a.paint(styleTitle, title) })
 		rows = slices.Insert(rows, 0, head)
 	}
 	a.table(rows)

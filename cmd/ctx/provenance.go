@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
@@ -55,11 +56,9 @@ type inputDoc struct {
 }
 
 func inputDocs(inputs []format.Input) []inputDoc {
-	docs := make([]inputDoc, 0, len(inputs))
-	for _, in := range inputs {
-		docs = append(docs, inputDoc{inputKind(in.Summary), in.ID})
-	}
-	return docs
+	return lists.Map(inputs, func(in format.Input) inputDoc {
+		return inputDoc{inputKind(in.Summary), in.ID}
+	})
 }
 
 // summaryHeadDoc says how a summary was made.

@@ -3,8 +3,10 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/edits"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 func newReplaceListCmd(a *app) *cobra.Command {
@@ -29,10 +31,7 @@ func newReplaceListCmd(a *app) *cobra.Command {
 
 func printListedAnswer(a *app, b *openBranch, l *edits.ListedAnswer) error {
 	if a.json {
-		var targets []string
-		for _, t := range l.Targets {
-			targets = append(targets, t.String())
-		}
+		targets := lists.Map(l.Targets, format.Target.String)
 		return a.answer("id", l.ID, "state", l.State, "why", document.OrNull(l.Why), "time",
 			document.TimeText(l.Time), "summarizer", document.OrNull(l.Summarizer), "session",
 			b.name, "branch", b.branch, "claim", document.OrNull(l.Claim), "texts", l.Texts,

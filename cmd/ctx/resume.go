@@ -19,6 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 type resumeOptions struct {
@@ -282,11 +283,7 @@ func (o *resumeOptions) report(a *app, d resumeDoc) error {
 }
 
 func shellCommand(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = shellWord(w)
-	}
-	return strings.Join(out, " ")
+	return strings.Join(lists.Map(words, shellWord), " ")
 }
 
 // shellWord quotes a word for a shell if it needs quotes.

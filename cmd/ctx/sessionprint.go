@@ -7,6 +7,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/when"
 )
@@ -177,11 +178,8 @@ func agentNamed(source string) string {
 
 // shortNames returns the short names of the sessions of a list.
 func shortNames(list []sessions.Overview) map[string]string {
-	names := make([]string, len(list))
-	for i := range list {
-		names[i] = list[i].Name
-	}
-	return sessions.ShortNames(names)
+	return sessions.ShortNames(
+		lists.Map(list, func(o sessions.Overview) string { return o.Name }))
 }
 
 // broken takes the first line from a text, of at most so many columns: it ends before a blank, if

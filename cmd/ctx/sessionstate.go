@@ -15,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/refs"
@@ -89,10 +90,9 @@ func (o *stateFlags) read(
 
 func printState(a *app, n state.Names, list []state.Pair) error {
 	if !a.json {
-		var rows [][]string
-		for _, v := range list {
-			rows = append(rows, []string{oneLine(v.Key), oneLine(string(v.Value))})
-		}
+		rows := lists.Map(list, func(v state.Pair) []string {
+			return []string{oneLine(v.Key), oneLine(string(v.Value))}
+		})
 		a.table(rows)
 		return nil
 	}
@@ -146,13 +146,10 @@ func newSessionStateSetCmd(a *app) *cobra.Command {
 func newSessionStateRmCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
 	return o.newCmd(a, "rm KEY...", func(args []string) error {
-		var changes []state.Change
-		for _, key := range args {
-			changes = append(changes,
-				state.Change{Pair: state.Pair{Key: key},
-					Remove: true})
-		}
-		return o.change(a, changes)
+		return o.change(a, lists.Map(args, func(key string) state.Change {
+			return state.Change{Pair: state.Pair{Key: key},
+				Remove: true}
+		}))
 	})
 }
 

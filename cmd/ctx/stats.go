@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/usage"
 )
@@ -115,11 +116,9 @@ func (o *statsOptions) print(a *app, r *usage.Report) {
 	if len(r.Files) == 0 {
 		return
 	}
-	rows := [][]string{}
-	for _, f := range r.Files[:min(len(r.Files), o.limit)] {
-		rows = append(rows,
-			[]string{oneLine(f.Path), strconv.Itoa(f.Changes), strconv.Itoa(f.Sessions)})
-	}
+	rows := lists.Map(r.Files[:min(len(r.Files), o.limit)], func(f usage.File) []string {
+		return []string{oneLine(f.Path), strconv.Itoa(f.Changes), strconv.Itoa(f.Sessions)}
+	})
 	a.line("")
 	a.titled([]string{"file", "changes", "sessions"}, rows)
 }

@@ -212,10 +212,7 @@ func (s *Reader) resolvePrefix(view *refs.View, prefix string) (format.ID, error
 		case len(list) == 1:
 			return list[0], nil
 		case len(list) > 1:
-			kinds := make([]string, len(list))
-			for i := range kinds {
-				kinds[i] = kind
-			}
+			kinds := slices.Repeat([]string{kind}, len(list))
 			return format.ID{}, &AmbiguousError{Prefix: prefix, IDs: list, Kinds: kinds}
 		}
 	}

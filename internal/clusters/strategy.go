@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/history/dag"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
@@ -262,10 +263,9 @@ func (t *Tx) BeginFlat() error {
 			list = slices.DeleteFunc(list, func(id format.ID) bool { return id == d.ID })
 		}
 	}
-	joins := make([]format.Decision, len(list))
-	for i, id := range list {
-		joins[i] = format.Decision{Kind: format.DecideJoin, Cluster: store.FlatCluster, ID: id}
-	}
+	joins := lists.Map(list, func(id format.ID) format.Decision {
+		return format.Decision{Kind: format.DecideJoin, Cluster: store.FlatCluster, ID: id}
+	})
 	if err := t.store.DecideIn(history.FlatForest, joins...); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -250,10 +251,7 @@ func (r *Compaction) extractBeside(
 // asItIs returns the inputs as their own summary, because they are too short to leave anything
 // out.
 func asItIs(inputs []summarize.Input) summarize.Response {
-	lines := make([]string, len(inputs))
-	for i, p := range inputs {
-		lines[i] = p.Text
-	}
+	lines := lists.Map(inputs, func(p summarize.Input) string { return p.Text })
 	return summarize.Response{Text: strings.Join(lines, "\n"), Summarizer: summaries.Extractive,
 		Version: summaries.ExtractiveVersion}
 }

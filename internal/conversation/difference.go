@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -79,10 +80,7 @@ func (t *Tx) Compare(diff *Difference, from, to format.ID) error {
 // said counts the messages among entries that none of some tips has: a branch may lose what another
 // one of its session has still.
 func (t *Tx) said(d *Difference, ids map[format.ID]bool, tips []format.ID) (n int, err error) {
-	var lines []*history.Lineage
-	for _, tip := range tips {
-		lines = append(lines, t.History(tip))
-	}
+	lines := lists.Map(tips, t.History)
 	for id := range ids {
 		has := !d.Messages[id]
 		for i := 0; i < len(lines) && !has && err == nil; i++ {

@@ -1,6 +1,8 @@
 package conversation
 
 import (
+	"slices"
+
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -26,12 +28,7 @@ func (t *Tx) dropShared(session, label string) ([]format.RefUpdate, error) {
 		}
 	}
 	keep := func(members []format.ID) bool {
-		for _, id := range members {
-			if !stay[id] {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(members, func(id format.ID) bool { return !stay[id] })
 	}
 	err = st.Keep(func(c *forest.Cluster) (bool, error) {
 		members, err := st.Members(c)

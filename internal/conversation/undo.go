@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -395,14 +396,11 @@ func notPassedBefore(passed []Step, ops []refs.Record) []Step {
 // movesSession reports whether an operation moves refs of a session. Shared state belongs to the
 // session that set it.
 func movesSession(op *format.Operation, session string) bool {
-	for _, u := range op.Refs {
-		if strings.HasPrefix(u.Name, "sessions/"+session+"/") ||
+	return slices.ContainsFunc(op.Refs, func(u format.RefUpdate) bool {
+		return strings.HasPrefix(u.Name, "sessions/"+session+"/") ||
 			strings.HasPrefix(u.Name, "epochs/"+session+"/") ||
-			isStateRef(u.Name) && op.Session == session {
-			return true
-		}
-	}
-	return false
+			isStateRef(u.Name) && op.Session == session
+	})
 }
 
 // lastDone returns the latest operation that is not taken back, or nil. It passes over undos, what

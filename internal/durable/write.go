@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // TempPrefix begins the names of the temporary files that this package names. A crash can leave
@@ -79,10 +81,9 @@ func (f *FS) WriteDurable(path string, data []byte, perm fs.FileMode) error {
 // directories once, in the order of their names. After an error or a crash, a prefix of the files
 // may have their names. No two files may have the same path.
 func (f *FS) WriteFiles(files []File, sync bool) error {
-	temps := make([]*Temp, len(files))
-	for i, file := range files {
-		temps[i] = f.temp(filepath.Dir(file.Path), file.Path, file.Perm)
-	}
+	temps := lists.Map(files, func(file File) *Temp {
+		return f.temp(filepath.Dir(file.Path), file.Path, file.Perm)
+	})
 	defer func() {
 		for _, t := range temps {
 			t.Discard()
@@ -111,11 +112,7 @@ func (f *FS) WriteFiles(files []File, sync bool) error {
 
 // dirsOf returns the directory of each file.
 func dirsOf(files []File) []string {
-	dirs := make([]string, len(files))
-	for i, file := range files {
-		dirs[i] = filepath.Dir(file.Path)
-	}
-	return dirs
+	return lists.Map(files, func(file File) string { return filepath.Dir(file.Path) })
 }
 
 // SyncDirs calls SyncDir for each distinct directory, in the order of their names.

@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -191,10 +192,7 @@ func (s *Reader) judgeKept(
 	done, err := s.judge(value, []broughtText{b}, ReplaceOptions{})
 	switch {
 	case errors.Is(err, history.ErrStale):
-		var why []string
-		for _, l := range done.Lost {
-			why = append(why, l.String())
-		}
+		why := lists.Map(done.Lost, func(l LostTarget) string { return l.String() })
 		one.State, one.Why = AnswerRejected, strings.Join(why, "; ")
 	case err != nil:
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/wording"
@@ -442,10 +443,7 @@ func (st *replacedRange) fit(
 // lostError names the lost targets in one line.
 func lostError(lost []LostTarget) error {
 	const most = 8
-	var names []string
-	for _, l := range lost[:min(len(lost), most)] {
-		names = append(names, l.String())
-	}
+	names := lists.Map(lost[:min(len(lost), most)], func(l LostTarget) string { return l.String() })
 	if len(lost) > most {
 		names = append(names, fmt.Sprintf("and %d more", len(lost)-most))
 	}

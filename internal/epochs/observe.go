@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -200,10 +201,7 @@ func (s *Reader) epochState(id format.ID, recent []history.Entry) (*epoch.State,
 		return nil, err
 	}
 	state := &epoch.State{Epoch: e, Blobs: map[format.ID][]byte{}}
-	want := make([]format.ID, 0, 3*len(e.Current)+len(e.Initial))
-	for _, t := range e.Initial {
-		want = append(want, t.Text)
-	}
+	want := lists.Map(e.Initial, func(t format.Told) format.ID { return t.Text })
 	for _, b := range e.Current {
 		want = append(want, b.Value, b.First, b.Gone)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
+	"github.com/gemini-ctx/ctx/internal/find"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // cases counts Cases, by kind of fact.
@@ -61,10 +63,7 @@ func (b *evalCase) verdict(q question) (verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	var texts []string
-	for _, h := range hits {
-		texts = append(texts, squeeze(h.Text))
-	}
+	texts := lists.Map(hits, func(h find.Hit) string { return squeeze(h.Text) })
 	right := slices.IndexFunc(texts, func(text string) bool { return holds(text, q.Answer) })
 	v.found = right >= 0 && right < 5
 	v.first = v.found

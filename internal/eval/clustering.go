@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // ownRule is the name of the clustering of ctx itself.
@@ -40,11 +41,7 @@ func (u *runner) clustering(ctx context.Context, set Set, seed uint64) ([]Cluste
 			tallies[i+1].add(m, b.cluster(m))
 		}
 	}
-	out := make([]Clustering, len(tallies))
-	for i, t := range tallies {
-		out[i] = t.result(seed)
-	}
-	return out, nil
+	return lists.Map(tallies, func(t *tally) Clustering { return t.result(seed) }), nil
 }
 
 func labelled(m []corpus.Message) bool {

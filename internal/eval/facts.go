@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // ratios returns the sizes at which facts are counted, as divisors of the full size.
@@ -99,11 +100,9 @@ type retained struct {
 }
 
 func newRetained(ways []rendering, ratio int) []*retained {
-	out := make([]*retained, len(ways))
-	for i, w := range ways {
-		out[i] = &retained{row: Retention{Way: w.name, Ratio: ratio}}
-	}
-	return out
+	return lists.Map(ways, func(w rendering) *retained {
+		return &retained{row: Retention{Way: w.name, Ratio: ratio}}
+	})
 }
 
 // add renders a conversation and looks for its facts in the rendering.

@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 const (
@@ -47,11 +48,9 @@ func (p *program) filesToSets(args []string) ([]Set, error) {
 }
 
 func quoteAll(args []string) string {
-	quoted := make([]string, len(args))
-	for i, arg := range args {
-		quoted[i] = fmt.Sprintf("%q", arg)
-	}
-	return strings.Join(quoted, " ")
+	return strings.Join(lists.Map(args, func(arg string) string {
+		return fmt.Sprintf("%q", arg)
+	}), " ")
 }
 
 // messageFiles returns path, or the files of messages in it, sorted, if it is a directory.

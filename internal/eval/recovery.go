@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
@@ -91,10 +92,8 @@ func (b *evalCase) printedIDs(budget int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ids []string
-	for _, found := range ours.FindAllSubmatch(text.Bytes[:text.Prefix], -1) {
-		ids = append(ids, string(found[1]))
-	}
+	ids := lists.Map(ours.FindAllSubmatch(text.Bytes[:text.Prefix], -1),
+		func(found [][]byte) string { return string(found[1]) })
 	doc, err := b.Render(Talk, "", view.Options{Budget: budget, Format: view.JSON})
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -47,10 +48,7 @@ func firstOf(steps ...func() error) error {
 // most, because it remembers the roots that it has found.
 func (d *Document) roots() ([]int, error) {
 	const unknown, under = -1, -2
-	roots := make([]int, len(d.Nodes))
-	for i := range roots {
-		roots[i] = unknown
-	}
+	roots := slices.Repeat([]int{unknown}, len(d.Nodes))
 	var way []int
 	for i := range d.Nodes {
 		way = way[:0]

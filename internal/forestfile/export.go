@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -168,11 +169,7 @@ func sortSaid(list []history.Entry) {
 
 // indexes returns the nodes of entries.
 func (g *gatherer) indexes(ids []format.ID) []int {
-	list := make([]int, len(ids))
-	for i, id := range ids {
-		list[i] = g.nodes[id]
-	}
-	return list
+	return lists.Map(ids, func(id format.ID) int { return g.nodes[id] })
 }
 
 func (g *gatherer) node(i int, at history.Entry) (Node, error) {
@@ -317,11 +314,9 @@ func (s *Reader) summaryText(id format.ID) (text, gone string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("summary %v: %w", id, err)
 	}
-	said := make([]string, 0, len(list))
-	for _, sentence := range summarize.Order(list) {
-		said = append(said, sentence.Text)
-	}
-	return strings.Join(said, "\n"), "", nil
+	return strings.Join(lists.Map(summarize.Order(list), func(sentence summarize.Sentence) string {
+		return sentence.Text
+	}), "\n"), "", nil
 }
 
 // moments reads from the log when summaries were first accepted and clusters evicted, and when the

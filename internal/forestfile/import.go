@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -219,11 +220,7 @@ func (im *importer) message(n *Node) conversation.Message {
 
 // entries returns the entries of nodes.
 func (im *importer) entries(nodes []int) []format.ID {
-	list := make([]format.ID, len(nodes))
-	for i, n := range nodes {
-		list[i] = im.ids[n]
-	}
-	return list
+	return lists.Map(nodes, func(n int) format.ID { return im.ids[n] })
 }
 
 // summaries writes the file's summaries as objects. A summary names its inputs: the earlier
@@ -290,10 +287,7 @@ func (im *importer) summaries() error {
 
 // byFirst returns summaries of the lineage, sorted by the first member that they stand for.
 func (im *importer) byFirst(ids []format.ID) []int {
-	list := make([]int, len(ids))
-	for i, id := range ids {
-		list[i] = im.doc.SummaryAt(id)
-	}
+	list := lists.Map(ids, im.doc.SummaryAt)
 	first := func(p int) int { return im.offset[im.doc.Lineage[p].Members[0]] }
 	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(first(a), first(b)) })
 	return list

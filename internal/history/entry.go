@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -254,9 +255,5 @@ func Words(parts []byte) string {
 
 // CallIDs returns the ids of the calls that an entry makes.
 func CallIDs(e *format.Entry) []string {
-	ids := make([]string, len(e.Calls))
-	for i, c := range e.Calls {
-		ids[i] = c.ID
-	}
-	return ids
+	return lists.Map(e.Calls, func(c format.Call) string { return c.ID })
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"github.com/gemini-ctx/ctx/forest/score"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/window"
 )
 
@@ -37,11 +38,9 @@ func ItemOf(id format.ID, e *format.Entry, version format.ID) Item {
 
 // WindowItems returns the messages in the form that the rules of the window take.
 func (h *Head) WindowItems() []window.Item {
-	list := make([]window.Item, len(h.Items))
-	for i, it := range h.Items {
-		list[i] = window.Item{Role: it.Role, Calls: it.Calls, Results: it.Results}
-	}
-	return list
+	return lists.Map(h.Items, func(it Item) window.Item {
+		return window.Item{Role: it.Role, Calls: it.Calls, Results: it.Results}
+	})
 }
 
 // Features returns what the choice of a cluster compares of a message in the window: the cached

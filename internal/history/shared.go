@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -36,11 +37,10 @@ func SharedName(session, label string) string { return session + "@" + label }
 func SharedForestRef(label string) string { return ForestRef + "@" + label }
 
 // SharedForests returns the labels of the stores whose forests this one has, in order.
-func SharedForests(view *refs.View) (labels []string) {
-	for _, ref := range view.Names(SharedForestRef("")) {
-		labels = append(labels, strings.TrimPrefix(ref, SharedForestRef("")))
-	}
-	return labels
+func SharedForests(view *refs.View) []string {
+	return lists.Map(view.Names(SharedForestRef("")), func(ref string) string {
+		return strings.TrimPrefix(ref, SharedForestRef(""))
+	})
 }
 
 // SharedForest returns the forest that another store shares; nil for none.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history/dag"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -65,10 +66,9 @@ func (s *Reader) Dag(view *refs.View, session string) (*SessionDAG, error) {
 		return nil, UnknownSession(session, MainBranch)
 	}
 	g := &SessionDAG{s: s, arrivals: map[format.ID]uint64{}}
-	var tips []dag.Tip
-	for _, branch := range branches {
-		tips = append(tips, dag.Tip{Branch: branch, ID: view.Get(RefName(session, branch)).ID})
-	}
+	tips := lists.Map(branches, func(branch string) dag.Tip {
+		return dag.Tip{Branch: branch, ID: view.Get(RefName(session, branch)).ID}
+	})
 	if err := g.arrive(view, session, tips); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package hooks
 
 import (
 	_ "embed"
-	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
@@ -10,7 +9,9 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
+	"github.com/gemini-ctx/ctx/internal/agent/shape"
 	"github.com/gemini-ctx/ctx/internal/hooks/settings"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Agent is an agent that calls our hook.
@@ -318,11 +319,7 @@ func (a *Agent) eventOf(does work) string {
 
 // EventNames returns the names of the events at which the agent calls our hook.
 func (a *Agent) EventNames() []string {
-	names := make([]string, len(a.Events))
-	for i, e := range a.Events {
-		names[i] = e.Name
-	}
-	return names
+	return lists.Map(a.Events, func(e Event) string { return e.Name })
 }
 
 // at returns what a hook does at an event; ok is false for an event that it does not know.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // openTranscript opens the file that an agent names as its transcript. It refuses anything but a
@@ -101,7 +102,7 @@ func newestOf(dir, name string) (paths []string) {
 }
 
 // newestIn returns the newest transcripts in a directory.
-func newestIn(dir string) (paths []string) {
+func newestIn(dir string) []string {
 	list, err := os.ReadDir(dir)
 	if err != nil {
 		return nil // there are none
@@ -115,8 +116,7 @@ func newestIn(dir string) (paths []string) {
 	}
 	slices.SortStableFunc(files,
 		func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-	for _, info := range files[:min(len(files), maxBeside)] {
-		paths = append(paths, filepath.Join(dir, info.Name()))
-	}
-	return paths
+	return lists.Map(files[:min(len(files), maxBeside)], func(info fs.FileInfo) string {
+		return filepath.Join(dir, info.Name())
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/script"
 )
 
@@ -367,7 +368,7 @@ func wordsOf(list []string, key string) (words []string) {
 }
 
 // edits returns the files that changed between two places.
-func (s *Session) edits(from, to int) (list []string) {
+func (s *Session) edits(from, to int) []string {
 	sums, order := map[string][2]int{}, []string{}
 	for i := range s.Facts[from:to] {
 		f := &s.Facts[from+i]
@@ -380,10 +381,9 @@ func (s *Session) edits(from, to int) (list []string) {
 		}
 		sums[f.Path] = [2]int{sum[0] + f.Added, sum[1] + f.Removed}
 	}
-	for _, path := range order {
-		list = append(list, digest.Changed(path, sums[path][0], sums[path][1]))
-	}
-	return list
+	return lists.Map(order, func(path string) string {
+		return digest.Changed(path, sums[path][0], sums[path][1])
+	})
 }
 
 // said returns what the agent said about a failure: the sentence between two places that has most

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // wrongs are words of the failures of commands that are wrong themselves, whatever the work is
@@ -95,9 +96,5 @@ func sharedWithRight(wrong, other *digest.Fact) float64 {
 }
 
 func withoutVersions(words []string) []string {
-	bare := make([]string, len(words))
-	for i, w := range words {
-		bare[i] = strings.TrimRight(w, "0123456789")
-	}
-	return bare
+	return lists.Map(words, func(w string) string { return strings.TrimRight(w, "0123456789") })
 }

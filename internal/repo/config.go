@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Setting is the value of one setting and where it comes from.
@@ -47,10 +49,9 @@ func (g assignment) fault(why error, hint string) *ConfigError {
 }
 
 func unknown(g assignment) *ConfigError {
-	var known []string
-	for _, s := range settings() {
-		known = append(known, strings.Replace(s.key, "*", userPart(g.key), 1))
-	}
+	known := lists.Map(settings(), func(s setting) string {
+		return strings.Replace(s.key, "*", userPart(g.key), 1)
+	})
 	hint := "`ctx config` lists the settings"
 	if k := Nearest(g.key, known); k != "" {
 		hint = fmt.Sprintf("did you mean %q?", k)

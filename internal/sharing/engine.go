@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/objects"
 )
@@ -51,11 +52,9 @@ func (x *Sharer) index(ctx context.Context, chosen []chosenObject, forgot []form
 	if err := send(); err != nil || len(forgot) == 0 {
 		return err
 	}
-	ids := make([]string, len(forgot))
-	for i, id := range forgot {
-		ids[i] = id.String()
-	}
-	return engine.Forget(ctx, x.s.Shared, ids)
+	return engine.Forget(ctx, x.s.Shared, lists.Map(forgot, func(id format.ID) string {
+		return id.String()
+	}))
 }
 
 // message returns what an engine is told of an object; ok is false for what is no message with

@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/store"
@@ -393,11 +394,8 @@ type change struct {
 	old      []format.ID    // the tips that all branches had
 }
 
-func (c *change) tips() (list []format.ID) {
-	for _, b := range c.branches {
-		list = append(list, b.Tip)
-	}
-	return list
+func (c *change) tips() []format.ID {
+	return lists.Map(c.branches, func(b share.Branch) format.ID { return b.Tip })
 }
 
 // changes compares the sessions that are shared with those of the last push. It returns those that
@@ -405,7 +403,7 @@ func (c *change) tips() (list []format.ID) {
 // shared no more. The sessions in again are told of as if they had changed.
 func (x *Sharer) changes(
 	view *refs.View, base *published, again map[string]bool, p *share.Push,
-) (list []change) {
+) []change {
 	shared := map[share.Branch]bool{}
 	var names []string
 	changed := map[string]change{} // by name
@@ -446,10 +444,9 @@ func (x *Sharer) changes(
 	slices.SortFunc(p.Ends, share.Branch.Compare)
 	slices.SortFunc(p.Gone, share.Branch.Compare)
 	tip := func(session string) format.ID { return changed[session].branches[0].Tip }
-	for _, session := range x.s.History.ByPlace(names, tip) {
-		list = append(list, changed[session])
-	}
-	return list
+	return lists.Map(x.s.History.ByPlace(names, tip), func(session string) change {
+		return changed[session]
+	})
 }
 
 // onRemote returns tips whose objects are on the remote: those that the session had at the last

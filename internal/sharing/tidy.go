@@ -10,6 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
@@ -252,10 +253,7 @@ func (x *Sharer) joinLog(ctx context.Context, r *renewal, c content, head *share
 	if len(news) < 2 || !fits(news) {
 		return nil
 	}
-	var pushes [][]byte
-	for _, s := range news {
-		pushes = append(pushes, s.bytes)
-	}
+	pushes := lists.Map(news, func(s step) []byte { return s.bytes })
 	var old []share.File
 	for _, f := range c.log {
 		gone := slices.ContainsFunc(head.Trash,
@@ -317,10 +315,9 @@ func (x *Sharer) empty(ctx context.Context, head *share.Head, headBytes []byte) 
 	if len(due) == 0 {
 		return headBytes, nil
 	}
-	names := make([]string, len(due))
-	for i, name := range due {
-		names[i] = share.Stores + x.s.Shared + "/" + name
-	}
+	names := lists.Map(due, func(name string) string {
+		return share.Stores + x.s.Shared + "/" + name
+	})
 	if err := x.r.Delete(ctx, names); err != nil {
 		return headBytes, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -170,10 +171,9 @@ func (t *Tx) valueOf(m map[string]json.RawMessage) (format.Value, error) {
 		return format.Value{},
 			fmt.Errorf("%w: %d keys, %d is the most", history.ErrInput, len(m), MaxKeys)
 	}
-	var list []Pair
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		list = append(list, Pair{key, m[key]})
-	}
+	list := lists.Map(slices.Sorted(maps.Keys(m)), func(key string) Pair {
+		return Pair{key, m[key]}
+	})
 	b, err := Encode(list)
 	if err != nil {
 		return format.Value{}, err

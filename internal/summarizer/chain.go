@@ -11,6 +11,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/internal/child"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Member is one summarizer of a chain.
@@ -274,10 +275,7 @@ func (extractive) Summarize(
 	}
 	// The answer must be shorter than its source.
 	list := summarize.ExtractOn(src, min(ask.Tokens, sourceTokens(ask)-1), ask.Focus)
-	var lines []string
-	for _, s := range summarize.Order(list) {
-		lines = append(lines, s.Text)
-	}
+	lines := lists.Map(summarize.Order(list), func(s summarize.Sentence) string { return s.Text })
 	text, f := Clean(ask, strings.Join(lines, "\n"))
 	if f != nil {
 		f.Name = Extractive

@@ -22,6 +22,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/child"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/wording"
 )
 
@@ -303,10 +304,9 @@ type Passed struct {
 }
 
 func (u *Unanswered) Error() string {
-	var all []string
-	for _, f := range u.Failures {
-		all = append(all, fmt.Sprintf("%s: %s: %s", f.Name, f.Kind, f.Why))
-	}
+	all := lists.Map(u.Failures, func(f *Failure) string {
+		return fmt.Sprintf("%s: %s: %s", f.Name, f.Kind, f.Why)
+	})
 	for _, s := range u.Skipped {
 		if s.Since != nil {
 			all = append(all, fmt.Sprintf("%s: %s: %s", s.Name, s.Since.Kind, s.Since.Why))
@@ -345,10 +345,7 @@ func Clean(ask summarize.Request, text string) (string, *Failure) {
 
 // aboutInputs returns a failure for a text that is no summary of its inputs; see wording.Evades.
 func aboutInputs(ask summarize.Request, text string) *Failure {
-	var sources []string
-	for _, p := range ask.Inputs {
-		sources = append(sources, p.Text)
-	}
+	sources := lists.Map(ask.Inputs, func(p summarize.Input) string { return p.Text })
 	if f := wording.Evades(text, sources); f != nil {
 		return &Failure{Kind: Kind(f.Kind), Why: f.Why}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // draft is an event that is being made.
@@ -234,9 +235,7 @@ func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *
 
 // branchName joins a path of branches with dots, as ADK does. Dots in a name are escaped.
 func branchName(path []string) string {
-	list := make([]string, len(path))
-	for i, name := range path {
-		list[i] = strings.ReplaceAll(strings.ReplaceAll(name, "%", "%25"), ".", "%2E")
-	}
-	return strings.Join(list, ".")
+	return strings.Join(lists.Map(path, func(name string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(name, "%", "%25"), ".", "%2E")
+	}), ".")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Begun is a transcript, and what its records say of where the session began: the first directory
@@ -174,15 +175,12 @@ func begunByCwd(file string) identity.Session {
 }
 
 // namesIn returns the names in a directory; none if it cannot be read.
-func namesIn(dir string) (names []string) {
+func namesIn(dir string) []string {
 	list, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
-	for _, entry := range list {
-		names = append(names, entry.Name())
-	}
-	return names
+	return lists.Map(list, func(entry os.DirEntry) string { return entry.Name() })
 }
 
 // inFolders returns the files of the directories below dir that match one of the patterns.

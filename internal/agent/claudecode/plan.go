@@ -329,10 +329,8 @@ func (p *plan) resolveAll() []int32 {
 		return orphan
 	}
 	const unknown, busy = int32(-3), int32(-4)
-	beyond := make([]int32, len(p.list)) // of an alias: the value for entries that follow it
-	for i := range beyond {
-		beyond[i] = unknown
-	}
+	// Of an alias: the value for entries that follow it
+	beyond := slices.Repeat([]int32{unknown}, len(p.list))
 	for i := range int32(len(p.list)) {
 		var path []int32
 		u := direct(i)

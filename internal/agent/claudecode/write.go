@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // writer is the codec of transcripts.
@@ -271,12 +272,11 @@ func (w *writer) record(
 
 // Answer writes a record with an error as the result of each call.
 func (w *writer) Answer(open []format.Call) {
-	var list []json.RawMessage
-	for _, c := range open {
-		list = append(list, jsonvalue.Encode(jsonvalue.NewObject(
+	list := lists.Map(open, func(c format.Call) json.RawMessage {
+		return jsonvalue.Encode(jsonvalue.NewObject(
 			"type", "tool_result", "tool_use_id", wire(c.ID), "content", transcript.NoResult,
-			"is_error", true)))
-	}
+			"is_error", true))
+	})
 	rec := w.made()
 	rec.Set("type", kindUser)
 	w.added(rec, transcript.UUID(Agent, "stand-in", w.last), list)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // decoder makes messages of records. Its fields come from earlier records.
@@ -167,16 +168,15 @@ func (d *decoder) message(
 }
 
 // texts makes parts of the content of what another agent said.
-func texts(payload, left jsonvalue.Object) (parts []json.RawMessage) {
+func texts(payload, left jsonvalue.Object) []json.RawMessage {
 	list, ok := payload.Array("content")
 	if !ok {
 		return nil
 	}
 	delete(left, "content")
-	for _, raw := range list {
-		parts = append(parts, contentPart(raw, "input_text"))
-	}
-	return parts
+	return lists.Map(list, func(raw json.RawMessage) json.RawMessage {
+		return contentPart(raw, "input_text")
+	})
 }
 
 // contentPart makes a part of a piece of content. usual is the type of a text that is not kept.

@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // writer is the codec of rollouts.
@@ -185,10 +186,9 @@ func nativeItem(m *transcript.Message, payload jsonvalue.Object, parts []json.Ra
 		}
 	case itemReasoning:
 		if payload["summary"] == nil {
-			var list []json.RawMessage
-			for _, raw := range parts {
-				list = append(list, summaryText(transcript.ReadPart(raw).Text))
-			}
+			list := lists.Map(parts, func(raw json.RawMessage) json.RawMessage {
+				return summaryText(transcript.ReadPart(raw).Text)
+			})
 			payload["summary"] = jsonvalue.Array(list)
 		}
 	case itemCall, itemCustom, itemLocalShell:

@@ -14,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // writer is the codec of transcripts.
@@ -227,10 +228,9 @@ func (w *writer) user(it *transcript.Item) {
 	m := &it.Message
 	rec := w.recordOf(it, "user")
 	if m.Parts == nil && len(m.Results) > 0 {
-		var list []json.RawMessage
-		for _, p := range transcript.PartsOf(m) {
-			list = append(list, p.Raw)
-		}
+		list := lists.Map(transcript.PartsOf(m), func(p transcript.Part) json.RawMessage {
+			return p.Raw
+		})
 		rec["content"] = jsonvalue.Array(list)
 	} else {
 		rec["content"] = w.contentOf(m, m.Text)
@@ -422,10 +422,9 @@ func (w *writer) answer(h *heldAnswer) {
 }
 
 func setCalls(rec jsonvalue.Object, calls []jsonvalue.Object) {
-	var list []json.RawMessage
-	for _, o := range calls {
-		list = append(list, o.Ordered("id", "name", "args", "status", "timestamp", "result"))
-	}
+	list := lists.Map(calls, func(o jsonvalue.Object) json.RawMessage {
+		return o.Ordered("id", "name", "args", "status", "timestamp", "result")
+	})
 	if len(list) > 0 {
 		rec["toolCalls"] = jsonvalue.Array(list)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // writer is the codec of documents.
@@ -167,15 +168,12 @@ func (d *draft) answers(it *transcript.Item) bool {
 		len(m.Results) == 0 || len(m.Calls) > 0 || m.Parts == nil {
 		return false
 	}
-	for _, id := range m.Results {
-		if !slices.ContainsFunc(d.parts, func(o jsonvalue.Object) bool {
+	return !slices.ContainsFunc(m.Results, func(id string) bool {
+		return !slices.ContainsFunc(d.parts, func(o jsonvalue.Object) bool {
 			return o.Text("type") == "tool" && o.Text("callID") == id &&
 				!o.Object("state").Has("status")
-		}) {
-			return false
-		}
-	}
-	return true
+		})
+	})
 }
 
 // goesOn reports whether a message of the model belongs to the draft: calls of the draft still wait
@@ -383,10 +381,9 @@ func (w *writer) flush() {
 	if w.Report.Records > 0 {
 		w.Print(",", nil)
 	}
-	list := make([]json.RawMessage, len(parts))
-	for i, o := range parts {
-		list[i] = o.Ordered("id", "sessionID", "messageID", "type")
-	}
+	list := lists.Map(parts, func(o jsonvalue.Object) json.RawMessage {
+		return o.Ordered("id", "sessionID", "messageID", "type")
+	})
 	w.Print("\n{\"info\":", info.Ordered("id", "sessionID", "role"))
 	w.Print(`,"parts":`, jsonvalue.Array(list))
 	w.Print("}", nil)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // This file reads the sessions of Continue, and of editors that are made of it: one JSON
@@ -118,10 +119,9 @@ func (it *continueItem) answer(
 		if it.answered[id] || !ended {
 			continue
 		}
-		var texts []string
-		for _, output := range outputs {
-			texts = append(texts, jsonvalue.AsObject(output).Text("content"))
-		}
+		texts := lists.Map(outputs, func(output json.RawMessage) string {
+			return jsonvalue.AsObject(output).Text("content")
+		})
 		results = append(results,
 			result(id, strings.Join(texts, "\n"), state.Text("status") == "errored"))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // This file reads the conversations that Kiro's command line keeps in a database, as it did when it
@@ -124,10 +125,7 @@ func kiroContent(said, record jsonvalue.Object) (content []json.RawMessage) {
 		if isTool || json.Unmarshal(b.Object("source")["Bytes"], &numbers) != nil {
 			return content
 		}
-		data := make([]byte, len(numbers))
-		for i, n := range numbers {
-			data[i] = byte(n)
-		}
+		data := lists.Map(numbers, func(n uint16) byte { return byte(n) })
 		content = append(content, image("image/"+strings.ToLower(b.Text("format")),
 			base64.StdEncoding.EncodeToString(data)))
 	}

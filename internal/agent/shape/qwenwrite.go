@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // writer is the codec of transcripts.
@@ -206,12 +207,10 @@ func (w *qwenWriter) place(rec jsonvalue.Object) bool {
 
 // Answer writes a record with an error as the result of each call.
 func (w *qwenWriter) Answer(open []format.Call) {
-	var parts []json.RawMessage
-	for _, c := range open {
-		parts = append(parts,
-			transcript.ResultPart(c.ID, c.Tool,
-				jsonvalue.Encode(map[string]string{"error": transcript.NoResult}), nil))
-	}
+	parts := lists.Map(open, func(c format.Call) json.RawMessage {
+		return transcript.ResultPart(c.ID, c.Tool,
+			jsonvalue.Encode(map[string]string{"error": transcript.NoResult}), nil)
+	})
 	w.added(typeResult, "stand-in", parts)
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/message"
 )
 
@@ -386,10 +387,9 @@ func (d *reader) marks() *transcript.Voices {
 // whose returns the role of a message in the user's name, and its parts: what the client tells is
 // hidden beside words of the person, and beside results.
 func (d *reader) whose(list []json.RawMessage) (role string, parts []json.RawMessage) {
-	kinds := make([]transcript.PartKind, len(list))
-	for i, raw := range list {
-		kinds[i] = transcript.ReadPart(raw).Kind
-	}
+	kinds := lists.Map(list, func(raw json.RawMessage) transcript.PartKind {
+		return transcript.ReadPart(raw).Kind
+	})
 	if slices.Contains(kinds, transcript.PartResult) {
 		for i, raw := range list {
 			if kinds[i] == transcript.PartText {

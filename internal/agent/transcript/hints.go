@@ -8,6 +8,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // HintName is the member of a record under which ctx writes what the record has no field for.
@@ -184,11 +185,8 @@ func (h *Hints) applyWords(m *Message) {
 
 // CompactAll returns a list of values without white space between tokens.
 func CompactAll(list []json.RawMessage) []json.RawMessage {
-	out := make([]json.RawMessage, len(list))
-	for i := range list {
-		out[i] = jsonvalue.Compact(list[i])
-	}
-	return out
+	return lists.Map(list,
+		func(value json.RawMessage) json.RawMessage { return jsonvalue.Compact(value) })
 }
 
 // Apply changes a message as the hints say.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/message"
 )
 
@@ -206,11 +207,7 @@ func (m *Message) set(list []json.RawMessage, read func() []Part) {
 
 // RawOf returns parts as JSON.
 func RawOf(parts []Part) []json.RawMessage {
-	list := make([]json.RawMessage, len(parts))
-	for i, p := range parts {
-		list[i] = p.Raw
-	}
-	return list
+	return lists.Map(parts, func(p Part) json.RawMessage { return p.Raw })
 }
 
 // Kept returns the last part of a message, which keeps the members of its record that are not in

@@ -115,12 +115,9 @@ func (f *finder) has(parts []byte, git bool) bool {
 	if git && f.git != "" && bytes.Contains(parts, []byte(f.git)) {
 		return true
 	}
-	for _, mark := range f.marks {
-		if bytes.Contains(parts, []byte(mark)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.marks, func(mark string) bool {
+		return bytes.Contains(parts, []byte(mark))
+	})
 }
 
 // before calls each for the records that are kept with a message, the newest first.

@@ -13,10 +13,7 @@ const maxAligned = 20_000
 // elsewhere. Among equally good partners it takes the first: what is added comes after what it is
 // like.
 func align(a, b []string) []int {
-	partner := make([]int, len(b))
-	for i := range partner {
-		partner[i] = -1
-	}
+	partner := slices.Repeat([]int{-1}, len(b))
 	n, k := len(a), len(b)
 	wordsA, wordsB := wordsOfAll(a), wordsOfAll(b)
 	gain := make([]float32, n*k)

@@ -22,10 +22,7 @@ func Pairs(a, b []string) []int {
 		}
 		return out
 	}
-	m := &matcher{a: number(a), b: number(b), partner: make([]int, len(b))}
-	for i := range m.partner {
-		m.partner[i] = -1
-	}
+	m := &matcher{a: number(a), b: number(b), partner: slices.Repeat([]int{-1}, len(b))}
 	m.count = make([][2]int, len(ids))
 	m.place = make([]int, len(ids))
 	m.match(0, len(a), 0, len(b))

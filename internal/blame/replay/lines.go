@@ -3,6 +3,8 @@ package replay
 import (
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // line is a line of a file with its writer.
@@ -16,19 +18,11 @@ type line struct {
 func split(text string) []string { return strings.Split(text, "\n") }
 
 func texts(list []line) []string {
-	out := make([]string, len(list))
-	for i := range list {
-		out[i] = list[i].text
-	}
-	return out
+	return lists.Map(list, func(l line) string { return l.text })
 }
 
 func written(list []string, by int) []line {
-	out := make([]line, len(list))
-	for i, s := range list {
-		out[i] = line{s, by}
-	}
-	return out
+	return lists.Map(list, func(s string) line { return line{s, by} })
 }
 
 // minMoved is the number of letters that lines need to be taken for moved ones, as in git blame -M.
@@ -100,11 +94,7 @@ func thinned(old []line, taken []bool, out []line, free []bool) {
 		return
 	}
 	thin := func(list []line) []string {
-		s := make([]string, len(list))
-		for i := range list {
-			s[i] = squeezed(list[i].text)
-		}
-		return s
+		return lists.Map(list, func(l line) string { return squeezed(l.text) })
 	}
 	now := thin(out)
 	for j, at := range Pairs(thin(old), now) {

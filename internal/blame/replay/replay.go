@@ -1,6 +1,10 @@
 package replay
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/lists"
+)
 
 // Lines returns for each line of a file the step that wrote it, as Step.By, or Nobody. steps are in
 // the order in which they were made. A line feed at the end of the text ends the last line and
@@ -213,10 +217,7 @@ func (r *replay) put(from, to int, now []string, by int, kept []int) {
 		out, gone = carry(r.lines[from:to], now, by)
 	}
 	if len(r.gone) > 0 {
-		free := make([]bool, len(out))
-		for i := range out {
-			free[i] = out[i].by == by
-		}
+		free := lists.Map(out, func(l line) bool { return l.by == by })
 		r.gone = moved(r.gone, out, free)
 	}
 	r.lines = splice(r.lines, from, to, out)

@@ -3,7 +3,10 @@ package replay
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // OldNames are the names that tools give to the text that an edit replaces, and NewNames to the
@@ -147,12 +150,7 @@ func (a arguments) has(names []string) bool {
 }
 
 func (a arguments) true(names []string) bool {
-	for _, n := range names {
-		if string(a[n]) == "true" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(n string) bool { return string(a[n]) == "true" })
 }
 
 // fits reports whether a call has the arguments of a form. A tool of another agent may have the
@@ -192,11 +190,7 @@ func (a arguments) shape(file string) form {
 // edits returns the edits of a call: those of the member "edits", else the one that the call is.
 func (a arguments) edits() []Edit {
 	if blocks := Blocks(a.text(patchNames)); blocks != nil {
-		out := make([]Edit, len(blocks))
-		for i, b := range blocks {
-			out[i] = Edit{Old: b[0], New: b[1]}
-		}
-		return out
+		return lists.Map(blocks, func(b [2]string) Edit { return Edit{Old: b[0], New: b[1]} })
 	}
 	var list []arguments
 	if json.Unmarshal(a["edits"], &list) != nil || len(list) == 0 {

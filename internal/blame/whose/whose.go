@@ -16,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/gitfile"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -208,10 +209,7 @@ func (q *askedFile) lines(calls []*blame.Call, text string) []Line {
 
 // commitsOf returns the commits of lines; nil for a line that HEAD does not have.
 func commitsOf(f *gitfile.File, lines []string) []*gitfile.Commit {
-	head := make([]string, len(f.Lines))
-	for i, l := range f.Lines {
-		head[i] = l.Text
-	}
+	head := lists.Map(f.Lines, func(l gitfile.Line) string { return l.Text })
 	commits := make([]*gitfile.Commit, len(lines))
 	for i, at := range replay.Pairs(head, lines) {
 		if at >= 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -98,10 +99,9 @@ func (r *Report) Text() (text []string) {
 // Counts lists the number of each name, sorted by name: "1 a, 2 b". A number behind a name would
 // read as a part of it.
 func Counts(m map[string]int) string {
-	var said []string
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		said = append(said, fmt.Sprintf("%d %s", m[name], sanitize.Line(name)))
-	}
+	said := lists.Map(slices.Sorted(maps.Keys(m)), func(name string) string {
+		return fmt.Sprintf("%d %s", m[name], sanitize.Line(name))
+	})
 	return strings.Join(said, ", ")
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/message"
 )
 
@@ -65,11 +66,7 @@ func Split(messages []Message) (open []Call, at int) {
 
 // Open returns a list of open calls for an error message.
 func Open(calls []Call) string {
-	names := make([]string, len(calls))
-	for i, c := range calls {
-		names[i] = c.String()
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(lists.Map(calls, func(c Call) string { return c.String() }), ", ")
 }
 
 // Said returns the Message of an entry, with the calls and results of its parts, or of its header

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // ErrNotFound says that an entry is in the history of no branch: it does not exist, belongs to
@@ -277,9 +278,5 @@ func (d *DAG) All(r Viewpoint) ([]format.ID, error) {
 	// operation.
 	slices.SortStableFunc(list,
 		func(a, b int32) int { return cmp.Compare(d.nodes[a].at, d.nodes[b].at) })
-	ids := make([]format.ID, len(list))
-	for i, at := range list {
-		ids[i] = d.nodes[at].id
-	}
-	return ids, nil
+	return lists.Map(list, func(at int32) format.ID { return d.nodes[at].id }), nil
 }

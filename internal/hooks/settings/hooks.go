@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/tailscale/hujson"
 )
 
@@ -272,10 +273,9 @@ func Look(b []byte, f Form) (State, error) {
 	if all := get(&root, "disableAllHooks"); all != nil && all.Value.Kind() == 't' {
 		s.Off = true // Claude Code and Qwen Code
 	}
-	var names []string
-	for _, e := range children(get(config, "disabled")) {
-		names = append(names, text(e.value))
-	}
+	names := lists.Map(children(get(config, "disabled")), func(e child) string {
+		return text(e.value)
+	})
 	for _, event := range children(get(&root, f.In)) {
 		for _, p := range f.ours(event.value) {
 			command := commandOf(p.value)

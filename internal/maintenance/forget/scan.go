@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
@@ -99,11 +100,9 @@ func SecretsIn(id format.ID, raw format.Raw) ([]Secret, error) {
 			kind = e.Kind
 		}
 	}
-	out := make([]Secret, len(found))
-	for i, f := range found {
-		out[i] = Secret{id, kind, f.class, f.from, f.to}
-	}
-	return out, nil
+	return lists.Map(found, func(f secretAt) Secret {
+		return Secret{id, kind, f.class, f.from, f.to}
+	}), nil
 }
 
 // secretAt is something that looks like a secret, in a text.
@@ -127,11 +126,9 @@ func findSecrets(media string, text []byte) ([]secretAt, error) {
 	if err != nil {
 		found, err = sanitize.Find(text)
 	}
-	out := make([]secretAt, len(found))
-	for i, f := range found {
-		out[i] = secretAt{f.Class, f.From, f.To}
-	}
-	return out, err
+	return lists.Map(found, func(f sanitize.Found) secretAt {
+		return secretAt{f.Class, f.From, f.To}
+	}), err
 }
 
 func isJSON(media string) bool {

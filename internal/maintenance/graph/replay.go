@@ -8,6 +8,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -427,10 +428,7 @@ func (m *memory) Below(f *format.Forest) ([]format.Raw, error) {
 		}
 		return err
 	}
-	var stack []format.ID
-	for _, c := range f.Clusters {
-		stack = append(stack, c.Node)
-	}
+	stack := lists.Map(f.Clusters, func(c format.Cluster) format.ID { return c.Node })
 	for len(stack) > 0 {
 		n, err := m.Node(stack[len(stack)-1])
 		if err != nil {

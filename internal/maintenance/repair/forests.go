@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -72,12 +73,9 @@ func (r *repairer) hasClusters(
 	if err != nil {
 		return false
 	}
-	for _, l := range o.Links() {
-		if !r.hasClusters(l.ID, l.Want, seen) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.Links(), func(l format.Link) bool {
+		return !r.hasClusters(l.ID, l.Want, seen)
+	})
 }
 
 // mendPins moves branches from pins that nothing can make again to the newest forest.

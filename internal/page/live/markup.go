@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/page"
 )
 
@@ -233,11 +234,8 @@ type piece struct {
 	HTML  template.HTML
 }
 
-func (w *sheet) turn(t *page.Turn) (list []part) {
-	for _, p := range t.Parts() {
-		list = append(list, part{&p, w.items(p.Items)})
-	}
-	return list
+func (w *sheet) turn(t *page.Turn) []part {
+	return lists.Map(t.Parts(), func(p page.Part) part { return part{&p, w.items(p.Items)} })
 }
 
 func (w *sheet) items(list []page.Item) (out []item) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/remote"
 )
 
@@ -77,10 +78,9 @@ func (r *Remote) pushStaged(ctx context.Context, ref string) (moved bool, err er
 	if ref != sharedRef && len(r.staged[sharedRef]) > 0 {
 		list = append(list, sharedRef)
 	}
-	commits := make([]commit, len(list))
-	for i, one := range list {
-		commits[i] = commit{ref: one, files: r.staged[one]}
-	}
+	commits := lists.Map(list, func(one string) commit {
+		return commit{ref: one, files: r.staged[one]}
+	})
 	result, err := r.send(ctx, commits)
 	if err != nil {
 		return false, err
@@ -253,14 +253,11 @@ func (r *Remote) grafts(commits []commit, ids []string) (name string, err error)
 
 // isRace reports whether a refusal says that the ref is not what it was.
 func isRace(why string) bool {
-	for _, word := range []string{"stale info", "fetch first", "non-fast-forward",
+	return slices.ContainsFunc([]string{"stale info", "fetch first", "non-fast-forward",
 		"cannot lock ref", "already exists", "failed to update ref", "incorrect old value",
-		"reference already exists", "failed to lock"} {
-		if strings.Contains(why, word) {
-			return true
-		}
-	}
-	return false
+		"reference already exists", "failed to lock"}, func(word string) bool {
+		return strings.Contains(why, word)
+	})
 }
 
 // Delete implements remote.Remote. The ref gets a commit without a parent, so that the repository

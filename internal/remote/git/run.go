@@ -154,19 +154,14 @@ func (f *failed) Error() string { return "git " + f.verb + ": " + f.why }
 // isAway reports whether git says that it did not reach the remote, or was not let in. What is not
 // known here costs a look at the copy, and nothing else.
 func isAway(said string) bool {
-	for _, words := range []string{
+	return slices.ContainsFunc([]string{
 		"Could not read from remote repository", "unable to access 'http", "unable to connect to",
 		"unable to look up",
 		"Could not resolve host", "does not appear to be a git repository", "Authentication failed",
 		"could not read Username",
 		"could not read Password", "terminal prompts disabled", "Connection refused",
 		"fatal: remote error:", "fatal: repository '",
-	} {
-		if strings.Contains(said, words) {
-			return true
-		}
-	}
-	return false
+	}, func(words string) bool { return strings.Contains(said, words) })
 }
 
 // withoutSecrets takes user names and passwords out of URLs, and controls out of the text.

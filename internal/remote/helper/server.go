@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/child"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/remote"
 )
 
@@ -186,10 +187,7 @@ func (s *server) list(ctx context.Context, req *request) error {
 	if err != nil {
 		return err
 	}
-	found := make([]fileItem, len(files))
-	for i, f := range files {
-		found[i] = fileItem(f)
-	}
+	found := lists.Map(files, func(f remote.File) fileItem { return fileItem(f) })
 	return parts(found, func(body []byte, more bool) error {
 		return s.say(answer{ID: req.ID, More: more}, body)
 	})

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -207,12 +208,9 @@ type complaint struct {
 
 // has reports whether one of the codes contains a part, in any case.
 func (c complaint) has(part string) bool {
-	for _, code := range c.codes {
-		if strings.Contains(strings.ToLower(code), part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.codes, func(code string) bool {
+		return strings.Contains(strings.ToLower(code), part)
+	})
 }
 
 // says reports whether the message contains a part, in any case.
