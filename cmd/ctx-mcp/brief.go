@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -30,7 +31,7 @@ func (a briefArgs) check() error {
 	if a.Session == "" && (a.Branch != "" || a.Query != "") {
 		return command.Usagef("branch and query go with session")
 	}
-	return firstOf(between("max_tokens", a.MaxTokens, leastBrief, mostTokens),
+	return cmp.Or(between("max_tokens", a.MaxTokens, leastBrief, mostTokens),
 		checkText("query", a.Query, maxQuery), a.ofBranch.check())
 }
 

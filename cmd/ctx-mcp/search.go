@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -55,7 +56,7 @@ func (a searchArgs) check() error {
 	if a.Branch != "" && a.Session == "" {
 		return command.Usagef("branch goes with session")
 	}
-	return firstOf(checkText("query", a.Query, maxQuery), between("limit", a.Limit, 1, mostHits),
+	return cmp.Or(checkText("query", a.Query, maxQuery), between("limit", a.Limit, 1, mostHits),
 		a.ofBranch.check(), a.paging.check())
 }
 

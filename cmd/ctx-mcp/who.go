@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/gemini-ctx/ctx/internal/blame"
@@ -28,7 +30,7 @@ func (a whoArgs) check() error {
 	case a.To != 0 && a.To < max(a.Line, 1):
 		return command.Usagef("bad to: %d: it comes before line", a.To)
 	}
-	return firstOf(checkText("file", a.File, maxPath), between("line", a.Line, 1, most),
+	return cmp.Or(checkText("file", a.File, maxPath), between("line", a.Line, 1, most),
 		between("to", a.To, 1, most))
 }
 
@@ -92,11 +94,7 @@ func (cl *call) who(a whoArgs) (*mcp.CallToolResult, error) {
 	if !f.Given {
 		rest.File = f.Name
 	}
-	doc, err := p.document("lines", rest)
-	if err != nil {
-		return nil, err
-	}
-	return text(doc), nil
+	return cl.page(p, "lines", rest)
 }
 
 // writtenBy describes the writer of a line.

@@ -26,7 +26,7 @@ const (
 // paint returns a text in a style; unchanged where output has no colours. The text is a single
 // line without controls.
 func (a *app) paint(s style, text string) string {
-	if text == "" || !a.colors() {
+	if s == "" || text == "" || !a.colors() {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[m"

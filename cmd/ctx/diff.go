@@ -300,18 +300,10 @@ func (o *diffOptions) print(a *app, b openBranch, from, to point, sides [2][]str
 		switch {
 		case near[i]:
 			style := map[byte]style{'-': styleGone, '+': styleNew}[e.mark]
-			a.line("%s", a.paintIf(style, string(e.mark)+cleanLines(e.text)))
+			a.line("%s", a.paint(style, string(e.mark)+cleanLines(e.text)))
 		case i == 0 || near[i-1]:
 			a.line("%s", a.paint(styleID, "@@"))
 		}
 	}
 	return a.out.err
-}
-
-// paintIf is paint, which leaves a text without a style as it is.
-func (a *app) paintIf(s style, text string) string {
-	if s == "" {
-		return text
-	}
-	return a.paint(s, text)
 }

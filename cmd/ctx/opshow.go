@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -87,21 +88,11 @@ func orDash(v format.Value) string {
 }
 
 func decisionName(k format.DecisionKind) string {
-	switch k {
-	case format.DecideJoin:
-		return "join"
-	case format.DecideRetract:
-		return "retract"
-	case format.DecideRestore:
-		return "restore"
-	case format.DecideSettle:
-		return "settle"
-	case format.DecideDrop:
-		return "drop"
-	case format.DecideEvict:
-		return "evict"
-	}
-	return "unknown"
+	return cmp.Or(map[format.DecisionKind]string{
+		format.DecideJoin: "join", format.DecideRetract: "retract",
+		format.DecideRestore: "restore", format.DecideSettle: "settle",
+		format.DecideDrop: "drop", format.DecideEvict: "evict",
+	}[k], "unknown")
 }
 
 func decisionText(d format.Decision) string {

@@ -35,9 +35,8 @@ func newPushCmd(a *app) *cobra.Command {
 func (a *app) printPush(s *session.Store, name string, r sharing.PushReport, dry bool) error {
 	if a.json {
 		return a.answer("remote", name, "push", r.Number, "dryRun", dry, "sessions",
-			append([]sharing.PushedSession{}, r.Sessions...), "ended", nonNil(r.Ended),
-			"objects", r.Objects, "bytes", r.Bytes, "forgot", r.Forgot, "findings",
-			append([]forget.Secret{}, r.Findings...))
+			r.Sessions, "ended", r.Ended, "objects", r.Objects, "bytes", r.Bytes,
+			"forgot", r.Forgot, "findings", r.Findings)
 	}
 	for _, p := range r.Sessions {
 		if !p.Held() {
@@ -136,13 +135,6 @@ func (a *app) sayFindings(list []forget.Secret) {
 		}
 		a.say("  %v %s %s %d-%d", f.ID, f.Kind, f.Class, f.From, f.To)
 	}
-}
-
-func nonNil(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 // byteCount returns a number of bytes for people.

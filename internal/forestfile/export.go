@@ -218,7 +218,7 @@ func (g *gatherer) summary(cluster int, id format.ID, members []int) error {
 	if _, there := g.lineage[id]; there {
 		return nil
 	}
-	sum, err := g.header(id)
+	sum, err := history.Decoded(g.Objects, id, format.DecodeSummary)
 	if err != nil {
 		return err
 	}
@@ -252,24 +252,12 @@ func (g *gatherer) summary(cluster int, id format.ID, members []int) error {
 	return nil
 }
 
-func (s *Reader) header(id format.ID) (*format.Summary, error) {
-	b, err := s.Objects.Header(id)
-	if err != nil {
-		return nil, err
-	}
-	sum, err := format.DecodeSummary(b)
-	if err != nil {
-		return nil, fmt.Errorf("object %v: %w", id, err)
-	}
-	return sum, nil
-}
-
 // input adds a summary that another was made of. ok is false if it no longer exists, if it stands
 // for members that have left, or if it is provisional: a branch adopts a provisional summary
 // several times.
 func (g *gatherer) input(cluster int, id format.ID, whole []int) (ok bool, err error) {
 	var ids []format.ID
-	sum, err := g.header(id)
+	sum, err := history.Decoded(g.Objects, id, format.DecodeSummary)
 	if err == nil && !sum.Interim && g.sums[cluster] < MaxSums/2 {
 		err = g.clusters.Members(g.view, id, func(e format.ID) error {
 			ids = append(ids, e)

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -67,15 +68,23 @@ func (s *Reader) Header(id format.ID) (*format.Entry, error) {
 }
 
 func (s *Reader) readHeader(id format.ID) (*format.Entry, error) {
-	b, err := s.Objects.Header(id)
+	return Decoded(s.Objects, id, format.DecodeEntry)
+}
+
+// Decoded reads an object without its body.
+func Decoded[T any](
+	from interface {
+		Header(id format.ID) ([]byte, error)
+	}, id format.ID, decode func(header []byte) (T, error),
+) (v T, err error) {
+	b, err := from.Header(id)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
-	e, err := format.DecodeEntry(b)
-	if err != nil {
-		return nil, fmt.Errorf("object %v: %w", id, err)
+	if v, err = decode(b); err != nil {
+		err = fmt.Errorf("object %v: %w", id, err)
 	}
-	return e, nil
+	return v, err
 }
 
 // Entry reads an entry with its text. Of a forgotten body the text is "", and Gone has the reason.
@@ -256,4 +265,30 @@ func Words(parts []byte) string {
 // CallIDs returns the ids of the calls that an entry makes.
 func CallIDs(e *format.Entry) []string {
 	return lists.Map(e.Calls, func(c format.Call) string { return c.ID })
+}
+
+// Batch is what one operation appended to a branch, for those who would read it at once.
+type Batch struct {
+	Session, Branch string
+	// The tips of the branch before and after; From is zero for a new branch
+	From, To format.ID
+	Said     []Said // oldest first
+}
+
+// Said is an appended entry with its words.
+type Said struct {
+	Entry
+	Text  string          // plain text, or what Words makes of the parts, if that is at hand
+	Parts json.RawMessage // a JSON array of message parts; nil for plain text
+	// Plain says that the entry is a message or a note with these words. Of other entries there is
+	// only the header.
+	Plain bool
+}
+
+// Words returns what the entry says.
+func (d *Said) Words() string {
+	if d.Text == "" && d.Parts != nil {
+		return Words(d.Parts)
+	}
+	return d.Text
 }

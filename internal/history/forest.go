@@ -31,11 +31,8 @@ func (l loader) Node(id format.ID) (*format.Node, error) {
 	if n != nil {
 		return n, nil
 	}
-	b, err := l.s.Objects.Header(id)
+	n, err := Decoded(l.s.Objects, id, format.DecodeNode)
 	if err != nil {
-		return nil, err
-	}
-	if n, err = format.DecodeNode(b); err != nil {
 		return nil, err
 	}
 	k.mu.Lock()
@@ -48,19 +45,11 @@ func (l loader) Node(id format.ID) (*format.Node, error) {
 }
 
 func (l loader) Page(id format.ID) (*format.Page, error) {
-	b, err := l.s.Objects.Header(id)
-	if err != nil {
-		return nil, err
-	}
-	return format.DecodePage(b)
+	return Decoded(l.s.Objects, id, format.DecodePage)
 }
 
 func (l loader) Tombstone(id format.ID) (*format.Tombstone, error) {
-	b, err := l.s.Objects.Header(id)
-	if err != nil {
-		return nil, err
-	}
-	return format.DecodeTombstone(b)
+	return Decoded(l.s.Objects, id, format.DecodeTombstone)
 }
 
 // Loader returns what reads a forest's objects from this store.
@@ -92,13 +81,9 @@ func (s *Reader) ReadForest(id format.ID) (*forest.State, error) {
 	if id.IsZero() {
 		return forest.New(MainForest, s.Loader()), nil
 	}
-	b, err := s.Objects.Header(id)
+	f, err := Decoded(s.Objects, id, format.DecodeForest)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read forest: %w", err)
-	}
-	f, err := format.DecodeForest(b)
-	if err != nil {
-		return nil, err
 	}
 	return forest.From(f, s.Loader()), nil
 }

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -167,4 +169,122 @@ func FitSession(s string) string {
 	}
 	sum := format.Sum([]byte(s))
 	return "sha256:" + sum.Short(32)
+}
+
+// OrNothing is an id in a sentence.
+func OrNothing(id format.ID) string {
+	if id.IsZero() {
+		return "nothing"
+	}
+	return id.String()
+}
+
+// OriginRefs begins the names of the refs of sessions that go on with another one. The rest is the
+// first session of the line and the session, with a slash between. The object is the entry that the
+// session goes on from.
+const OriginRefs = StateRefs + "origin/"
+
+// OriginRef returns the name of the ref of a session that goes on with another one, which is origin
+// or itself goes on with it.
+func OriginRef(origin, session string) string { return OriginRefs + origin + "/" + session }
+
+// OriginOf returns the first session of the line that a session goes on with: itself, if it goes on
+// with none.
+func OriginOf(view *refs.View, session string) string {
+	for _, name := range view.Names(OriginRefs) {
+		if origin, one, _ := strings.Cut(name[len(OriginRefs):], "/"); one == session {
+			return origin
+		}
+	}
+	return session
+}
+
+// Relatives returns the other sessions of this store that may share entries with a session, in
+// order. Two sessions share what was said before one went on with the other, or before both went on
+// with a third one. more are refs that move: those of an origin count like those in view.
+func Relatives(view *refs.View, session string, more ...string) (list []string) {
+	origins := map[string]bool{OriginOf(view, session): true}
+	for _, name := range more {
+		if rest, ok := strings.CutPrefix(name, OriginRefs); ok {
+			origin, _, _ := strings.Cut(rest, "/")
+			origins[origin] = true
+		}
+	}
+	add := func(other string) {
+		_, shared := Owner(view, other)
+		if !shared && other != session && len(BranchesIn(view, other)) > 0 {
+			list = append(list, other)
+		}
+	}
+	for origin := range origins {
+		add(origin)
+		for _, name := range view.Names(OriginRef(origin, "")) {
+			add(name[len(OriginRef(origin, "")):])
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// LabelRefs begins the names of the refs of the other stores that this one knows: the rest is the
+// label of the store. The blob has its id and its public key, and never changes.
+const LabelRefs = StateRefs + "label/"
+
+// StoreRefs begins the names of the refs of other stores as this one last saw them on a remote: the
+// rest is the label of the store and the name of the remote. The blob is the head of the store
+// there, docs/format/remote.md.
+const StoreRefs = StateRefs + "store/"
+
+// StoreRef returns the name of the ref of a store on a remote.
+func StoreRef(label, remote string) string { return StoreRefs + label + "/" + remote }
+
+// RemoteRefs begins the names of the refs of what this store has put on remotes: the rest is the
+// name of the remote. The blob is the head of this store there.
+const RemoteRefs = StateRefs + "remote/"
+
+// KeyRef is the ref of a blob that only the store's key gives. It is there from the first pull on:
+// entries that another store made do not tell which key is this one's.
+const KeyRef = StateRefs + "key"
+
+// SharedName returns the name that a session of another store has in this one.
+func SharedName(session, label string) string { return session + "@" + label }
+
+// SharedForestRef returns the name of the ref of what the store of a label shares of its main
+// forest. It comes with a pull. No decision of this store is about it, so no replay makes it.
+func SharedForestRef(label string) string { return ForestRef + "@" + label }
+
+// SharedForests returns the labels of the stores whose forests this one has, in order.
+func SharedForests(view *refs.View) []string {
+	return lists.Map(view.Names(SharedForestRef("")), func(ref string) string {
+		return strings.TrimPrefix(ref, SharedForestRef(""))
+	})
+}
+
+// SharedForest returns the forest that another store shares; nil for none.
+func (s *Reader) SharedForest(view *refs.View, label string) (*forest.State, error) {
+	id := view.Get(SharedForestRef(label)).ID
+	if id.IsZero() {
+		return nil, nil
+	}
+	return s.ReadForest(id)
+}
+
+// CheckOwn returns ErrRefused for a session of another store.
+func CheckOwn(view *refs.View, session string) error {
+	if label, shared := Owner(view, session); shared {
+		return fmt.Errorf("%w: session %q is %s's, and only a pull changes it", ErrRefused,
+			Clip(session), label)
+	}
+	return nil
+}
+
+// Owner returns the label of the store that a session belongs to; shared is false for a session of
+// this store. Only a pull changes a session of another store.
+func Owner(view *refs.View, session string) (label string, shared bool) {
+	at := strings.LastIndexByte(session, '@')
+	if at < 0 {
+		return "", false
+	}
+	label = session[at+1:]
+	return label, label != "" && view.Get(LabelRefs+label).Exists()
 }

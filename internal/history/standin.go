@@ -78,11 +78,7 @@ func (s *Reader) standIn(id format.ID, err error) ([]byte, error) {
 	if s.stands.entries == nil || s.stands.number != view.Number {
 		b := Bridge{Before: view.Before, Nonce: s.Nonce,
 			Header: func(id format.ID) (*format.Entry, error) {
-				header, err := read.Header(id)
-				if err != nil {
-					return nil, err
-				}
-				return format.DecodeEntry(header)
+				return Decoded(read, id, format.DecodeEntry)
 			}}
 		s.stands.number, s.stands.entries = view.Number, b.Follow(view.Since)
 	}

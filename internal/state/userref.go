@@ -36,7 +36,7 @@ func (s *Writer) UpdateRef(
 		old := t.store.View.Get(name)
 		if expect != nil && *expect != old.ID {
 			return fmt.Errorf("%w: %s names %s; %s was expected", history.ErrStale, name,
-				orNothing(old.ID), orNothing(*expect))
+				history.OrNothing(old.ID), history.OrNothing(*expect))
 		}
 		want := format.Value{}
 		if !id.IsZero() {
@@ -51,13 +51,6 @@ func (s *Writer) UpdateRef(
 		return t.store.Commit(&format.Operation{Verb: refs.VerbUpdateRef,
 			Refs: []format.RefUpdate{{Name: name, Old: old, New: want}}})
 	})
-}
-
-func orNothing(id format.ID) string {
-	if id.IsZero() {
-		return "nothing"
-	}
-	return id.String()
 }
 
 func checkUserRef(name string) error {

@@ -175,11 +175,7 @@ func (m *moves) shares(session, own string) bool {
 }
 
 func (m *moves) entryOf(id format.ID) (*format.Entry, error) {
-	header, err := m.s.Objects.Header(id)
-	if err != nil {
-		return nil, err
-	}
-	return format.DecodeEntry(header)
+	return history.Decoded(m.s.Objects, id, format.DecodeEntry)
 }
 
 // otherEffect returns a fault if an operation changed a branch in another way than its verb does.
@@ -300,8 +296,8 @@ func (f *checker) checkEpochs() {
 		got, want := f.refs[graph.EpochsPrefix+rest].ID, f.graph.EpochAt(tip)
 		if got != want && !f.holed(tip) {
 			f.fault("ref", graph.EpochsPrefix+rest, "",
-				fmt.Sprintf("names %s, and the branch was told %s", orNothing(got),
-					orNothing(want)))
+				fmt.Sprintf("names %s, and the branch was told %s", history.OrNothing(got),
+					history.OrNothing(want)))
 		}
 	}
 }
@@ -312,11 +308,4 @@ func (f *checker) holed(i uint32) bool {
 		i = up[0].To()
 	}
 	return f.graph.Stands(i)
-}
-
-func orNothing(id format.ID) string {
-	if id.IsZero() {
-		return "nothing"
-	}
-	return id.String()
 }
