@@ -1,13 +1,17 @@
 package sanitize
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
 	"github.com/gemini-ctx/ctx/internal/sanitize/secrets"
+	"github.com/gemini-ctx/ctx/internal/sanitize/tokens"
 )
 
 // Finding says how often one class was found. It never contains a secret.
@@ -98,4 +102,92 @@ func AddFindings(a, b []Finding) []Finding {
 		}
 	}
 	return a
+}
+
+// Escape makes s safe inside the <context_clusters> element and inside a Markdown fence: & becomes
+// &amp;, < becomes &lt;, > becomes &gt;, and three backticks become three apostrophes. Stored text
+// is never escaped. Text for a prompt is escaped once, because a second time would show.
+func Escape(s string) string {
+	makeEscapes.Do(func() {
+		escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "```", "'''")
+	})
+	return escapes.Replace(s)
+}
+
+// escapes is made at first use, so that no program pays for it when it starts.
+var (
+	escapes     *strings.Replacer
+	makeEscapes sync.Once
+)
+
+// CheckPattern returns the error in a pattern of the user, or nil. docs/secrets.md explains the
+// notation.
+func CheckPattern(pattern string) error { return tokens.Check(pattern) }
+
+// UsePatterns makes the whole program also search for these patterns from now on. Their findings
+// have the class "extra". The patterns replace those of the last call; nil removes them. If a
+// pattern is bad, UsePatterns returns the error of CheckPattern for the first bad one and changes
+// nothing. It may be called while other goroutines clean texts.
+func UsePatterns(patterns []string) error { return secrets.UsePatterns(patterns) }
+
+// Prints says whether what a command prints is a secret of which nothing but the command says so.
+// Its method Values returns the secrets in what the command printed.
+type Prints = secrets.Prints
+
+// PrintedBy says what a simple command prints: nothing but a secret, as `pass show` does, or what
+// it is given the name of, as `printenv DB_PASSWORD` does, or other things.
+func PrintedBy(words []string) Prints { return secrets.PrintedBy(words) }
+
+// Known returns a text, or JSON, with a marker in place of each of some values that are known to be
+// secrets. It returns b itself if it has none of them.
+func Known(b []byte, values []string) ([]byte, []Finding) {
+	var t tally
+	values = slices.SortedFunc(slices.Values(values), func(a, b string) int {
+		return len(b) - len(a) // one may be in another
+	})
+	for _, v := range values {
+		inJSON := strings.Trim(string(jsonvalue.Encode(v)), `"`)
+		for _, form := range []string{v, inJSON} {
+			if n := bytes.Count(b, []byte(form)); n > 0 && form != "" {
+				b = bytes.ReplaceAll(b, []byte(form), []byte(secrets.Marker("password")))
+				t.add("password", n)
+			}
+		}
+	}
+	return b, t.findings()
+}
+
+// Line makes a foreign text one line that can neither move the cursor of a terminal nor begin a new
+// line, reorder its letters or hide some. Line ends and tabs become spaces. Other controls, marks
+// of direction, spaces without width and tag characters become U+FFFD.
+func Line(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r' || r == 0x2028 || r == 0x2029:
+			return ' '
+		case r < ' ' || r == 0x7f || controls.IsC1(r) || Hides(r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// Hides reports whether a character hides text or reorders it: marks and overrides of direction,
+// spaces without width, byte order marks, and the tag characters, which a model can read and a
+// person does not see.
+func Hides(r rune) bool {
+	return r == 0x061c || r == 0x200b || r == 0x2060 || r == 0xfeff ||
+		r >= 0x200e && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 ||
+		r >= 0xe0000 && r <= 0xe007f
+}
+
+// Shown returns a text of several lines without C1 controls, carriage returns and what Hides: all
+// of it can be seen where it is shown to a person, or quoted to a model.
+func Shown(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\r' || controls.IsC1(r) || Hides(r) {
+			return -1
+		}
+		return r
+	}, s)
 }

@@ -3,11 +3,10 @@ package main
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/spf13/cobra"
 )
 
 func newFsckCmd(a *app) *cobra.Command {
@@ -86,4 +85,20 @@ func printRebuild(a *app, r repair.RebuildReport) error {
 		})
 	}
 	return exitIf(!r.Same, exitCorrupt)
+}
+
+// indexes has the search index follow what the command appends. The command calls the returned
+// function when its work is done, with the number of messages that it appended. The index is
+// derived data: a failure to write it is none of the command, and the next search does what is
+// left.
+func (a *app) indexes(s *session.Store) (finish func(appended int)) {
+	g := s.Recall.NewIndexing()
+	s.Conversation.Follow = g.Take
+	return func(appended int) {
+		if a.out.Flush() != nil || a.c.Err() != nil { // the answer comes first
+			g.Stop()
+			return
+		}
+		g.Finish(appended)
+	}
 }

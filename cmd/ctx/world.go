@@ -2,6 +2,9 @@ package main
 
 import (
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -58,3 +61,7 @@ func (w *world) expectMuch() {
 }
 
 func asked(terminal func() bool) bool { return terminal != nil && terminal() }
+
+// keepWriting makes a write to a closed pipe return an error. A command that must remove something
+// at its end calls it, since SIGPIPE would end the process.
+func keepWriting() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

@@ -3,10 +3,12 @@ package history
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/varint"
 	"github.com/gemini-ctx/ctx/internal/window"
 )
 
@@ -211,4 +213,70 @@ func (s *Reader) InvocationOf(h *Head, from format.ID) (string, error) {
 		}
 	}
 	return h.Invocation, nil
+}
+
+// headVersion is that of the form of a head in the cache, and of the features of its items.
+const headVersion = 2<<8 | LooksVersion
+
+// Code reads or writes a head as the cache has it, without its Session, Branch and Value.
+func (h *Head) Code(c *varint.Code) {
+	varint.Number(c, &h.Seq)
+	c.Time(&h.Time)
+	for _, b := range []*bool{&h.Model, &h.Joined, &h.ForksKnown, &h.Lags} {
+		c.Flag(b)
+	}
+	varint.Number(c, &h.Cluster)
+	varint.Text(c, &h.Fork)
+	varint.Number(c, &h.Alone)
+	varint.Number(c, &h.Sought)
+	varint.Text(c, &h.Invocation)
+	c.Texts(&h.Forks)
+	varint.Map(c, &h.Had, func(child, newest *string) {
+		varint.Text(c, child)
+		varint.Text(c, newest)
+	})
+	varint.List(c, &h.Items, func(it *Item, c *varint.Code) {
+		c.Fixed(it.ID[:])
+		varint.Text(c, &it.Role)
+		c.Texts(&it.Calls)
+		c.Texts(&it.Results)
+		varint.Text(c, &it.Version)
+		c.Bytes(&it.Features)
+	})
+}
+
+// Backlog returns a branch with every message after the frontier, of which there may be very many.
+func (s *Reader) Backlog(session, branch string, v format.Value) (*Head, error) {
+	h, err := s.Head(session, branch, v)
+	if err != nil || !h.Lags {
+		return h, err
+	}
+	b := &Head{Session: session, Branch: branch, Value: v, Cluster: h.Cluster, Joined: h.Joined}
+	err = s.walkBack(b, func(it Item) bool {
+		b.Items = append(b.Items, detached(it))
+		return true
+	})
+	slices.Reverse(b.Items)
+	b.Alone = h.Alone // the entries do not tell it, and the cache may
+	return b, err
+}
+
+// detached returns an item with strings of its own: those of an entry hold the whole header that
+// they were read from.
+func detached(it Item) Item {
+	for _, role := range [...]string{"user", "model", "tool", "system"} {
+		if it.Role == role {
+			it.Role = role
+		}
+	}
+	it.Calls, it.Results = cloned(it.Calls), cloned(it.Results)
+	return it
+}
+
+func cloned(list []string) []string {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i] = strings.Clone(out[i])
+	}
+	return out
 }

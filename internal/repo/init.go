@@ -290,3 +290,76 @@ func mkdir(fsys *durable.FS, path string) error {
 	}
 	return nil
 }
+
+// refuseLinks returns a *CorruptError if a part of a store that is written or swept is a link: it
+// may lead to a file of the user's, or into another store. ctx creates no links; a link came with
+// the project. What is only read may be a link.
+func refuseLinks(dir string) error {
+	for _, folder := range [...]string{"", objects.Dir, objects.AbsentDir} {
+		path := filepath.Join(dir, folder)
+		d, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // fsck reports it, and a writer that needs it creates it again
+		}
+		if err != nil {
+			return err
+		}
+		entries, err := d.ReadDir(-1)
+		if err := errors.Join(err, d.Close()); err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if e.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0 &&
+				(folder != "" || isWritten(e.Name())) {
+				return &CorruptError{Path: filepath.Join(path, e.Name()),
+					Why: "a link, which could lead out of the store"}
+			}
+		}
+	}
+	return nil
+}
+
+// isWritten reports whether writers write to a name in a store's directory in place, rather than
+// replace it by a rename.
+func isWritten(name string) bool {
+	switch name {
+	case objects.Dir, "refs", objects.AbsentDir, "cache", "log", "tmp", "lock", "lock.owner":
+		return true
+	}
+	return false
+}
+
+// NewID gives an existing store an id of its own on remotes, durably, and opens it. A copy of a
+// store's directory, and a store that was restored from a backup, shares as the store that it came
+// from until then. What other stores took in of that one stays that one's.
+//
+// The files of the store name the id that they have always had: no file but the format file
+// changes. Errors: those of Open; *lock.BusyError; those of the file system.
+func NewID(env Env) (r *Repo, err error) {
+	dir, err := Find(env)
+	if err != nil {
+		return nil, err
+	}
+	held, err := lock.Acquire(context.Background(), env.FS, dir, initWait,
+		since(env.Owner, env.Now))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	if _, err := Open(env); err != nil { // which refuses what may not be written
+		return nil, err
+	}
+	f, err := readFormat(dir)
+	if err != nil {
+		return nil, err
+	}
+	random, err := draw(env, idSize)
+	if err != nil {
+		return nil, err
+	}
+	f.SharedAs = hex.EncodeToString(random)
+	if err := env.FS.WriteDurable(filepath.Join(dir, formatName), f.Encode(), 0o600); err != nil {
+		return nil, err
+	}
+	return Open(env)
+}

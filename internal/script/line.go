@@ -1,6 +1,7 @@
 package script
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -150,4 +151,74 @@ func withoutHeredoc(script string) string {
 		out.WriteString(line)
 	}
 	return out.String()
+}
+
+// Move is a file that mv moves, and where to.
+type Move struct{ From, To string }
+
+// Moves returns what mv does with its operands. What is moved into a directory keeps its name; a
+// directory is what ends with a slash or is named by dots, and what several files are moved to. No
+// other directory can be told from a file.
+func Moves(operands []string) (list []Move) {
+	if len(operands) < 2 {
+		return nil
+	}
+	to := operands[len(operands)-1]
+	base := path.Base(to)
+	into := len(operands) > 2 || strings.HasSuffix(to, "/") || base == "." || base == ".."
+	for _, from := range operands[:len(operands)-1] {
+		m := Move{from, to}
+		if into {
+			m.To = path.Join(to, path.Base(from))
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// Place follows the commands of a script into the directories in which they run.
+type Place struct {
+	Dir string // of the next command: "" where the script begins, if that is not known
+
+	join        func(dir, to string) string
+	start, last string
+	left        []string // by pushd
+}
+
+// From returns the place where a script begins. join returns the path of a directory as it is named
+// in another one.
+func From(dir string, join func(dir, to string) string) *Place {
+	return &Place{Dir: dir, join: join, start: dir, last: dir}
+}
+
+// Join returns the path of a file as it is named in a directory, which may be unknown.
+func Join(dir, file string) string {
+	if dir == "" || path.IsAbs(file) {
+		return file
+	}
+	return path.Join(dir, file)
+}
+
+// Go follows a command, and reports whether it does nothing but go to a directory. With the end of
+// a group ends what its commands did; where it began is not known.
+func (p *Place) Go(words []string) bool {
+	to := p.Dir
+	switch n := len(words); {
+	case words[0] == ")":
+		p.Dir = p.start
+		return false
+	case words[0] == "popd" && len(p.left) > 0:
+		to, p.left = p.left[len(p.left)-1], p.left[:len(p.left)-1]
+	case words[0] == "pushd" && n > 1:
+		p.left = append(p.left, to)
+		to = p.join(to, words[n-1])
+	case words[0] == "cd" && n > 1 && words[n-1] == "-":
+		to = p.last
+	case words[0] == "cd" && n > 1:
+		to = p.join(to, words[n-1])
+	default:
+		return words[0] == "cd"
+	}
+	p.Dir, p.last = to, p.Dir
+	return true
 }

@@ -96,3 +96,18 @@ func Slug(dir string) string {
 
 // MaxSlug is the longest name that Claude Code uses unchanged. A longer one ends in a digest.
 const MaxSlug = 200
+
+// Spent reads what a call took from what is kept of one of its records. Each block of an answer is
+// a record with the usage of the whole answer.
+func Spent(of jsonvalue.Object) []transcript.Spent {
+	answer := of.Object("message")
+	u := answer.Object("usage")
+	if len(u) == 0 {
+		return nil
+	}
+	written := u.Number("cache_creation_input_tokens")
+	hour := min(written, u.Object("cache_creation").Number("ephemeral_1h_input_tokens"))
+	return []transcript.Spent{{Call: answer.Text("id"), Input: u.Number("input_tokens"),
+		CacheRead: u.Number("cache_read_input_tokens"), CacheWrite: written - hour,
+		CacheHour: hour, Output: u.Number("output_tokens")}}
+}

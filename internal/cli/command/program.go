@@ -2,13 +2,19 @@ package command
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"os"
-
-	"github.com/spf13/cobra"
+	"syscall"
+	"time"
 
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summarizer"
+	"github.com/spf13/cobra"
 )
 
 // Program is one run of a program beside ctx that people run as a command of ctx.
@@ -63,4 +69,60 @@ func (p *Program) Run(
 		Err: err, Running: p.running, JSON: p.JSON || !p.running && HasFlag(args, "--json"),
 		Hint: "`" + name + " --help` says how it is used",
 	}.Report(c, errs)
+}
+
+// Failed is how a run ended in an error.
+type FailedWith struct {
+	Err     error
+	Running bool   // the command line was understood; an error before that is a usage error
+	JSON    bool   // the reader is a program
+	Hint    string // for a usage error without a hint of its own
+}
+
+// Report writes the error to w, as text or as a JSON document, and returns the exit code. A run
+// whose context c ended was interrupted. Nothing is written where the reader of the output has
+// gone.
+func (f FailedWith) Report(c context.Context, w io.Writer) int {
+	err := f.Err
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		return Failed
+	case c.Err() != nil && errors.Is(err, c.Err()):
+		err = context.Canceled
+	}
+	p := Explain(err)
+	if !f.Running && p.Code == Failed {
+		p.Code, p.Kind = Usage, "usage"
+	}
+	if p.Code == Usage && p.Hint == "" {
+		p.Hint = f.Hint
+	}
+	if !f.JSON {
+		fmt.Fprintln(w, p.Text())
+		return p.Code
+	}
+	b, _ := json.Marshal(struct { // strings and a number: cannot fail
+		V     int     `json:"v"`
+		Error Problem `json:"error"`
+	}{1, p})
+	fmt.Fprintf(w, "%s\n", b)
+	return p.Code
+}
+
+// Chain starts the summarizers that the settings of a store name. It returns nil where the built-in
+// summarizer is the only one. The caller closes the chain, which ends the helpers.
+func Chain(
+	c context.Context, s *session.Store, health *summarizer.HealthFile, now func() time.Time,
+	warn func(string),
+) (*summarizer.Chain, error) {
+	conf := summarizer.Config{
+		Context: c, Health: health, Now: now, Beside: environ.Beside(), Warn: warn,
+	}
+	for _, name := range s.Config.Summarize.Chain {
+		helper := s.Config.Summarizers[name]
+		conf.Members = append(conf.Members, summarizer.Member{
+			Name: name, Command: helper.Command, Timeout: helper.Timeout,
+		})
+	}
+	return summarizer.New(conf)
 }

@@ -8,9 +8,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/view"
 )
 
 // Encode returns a document of the current version as one line of JSON, without the line end. Its
@@ -93,3 +95,16 @@ func IDText(id format.ID) *string {
 
 // TimeText formats a time for all output: RFC 3339, UTC, milliseconds.
 func TimeText(t time.Time) string { return format.FormatTime(t) }
+
+// Dropped lists in one line how many items of each kind a rendering left out.
+func Dropped(drops []view.Drop) string {
+	var said []string
+	for _, d := range drops {
+		what := string(d.Kind)
+		if d.Count != 1 && d.Kind != view.DropShortened {
+			what += "s"
+		}
+		said = append(said, fmt.Sprintf("%d %s", d.Count, what))
+	}
+	return strings.Join(said, ", ")
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/find"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 // Hit is a search hit: an entry or a cluster.
@@ -133,4 +134,80 @@ func MatchOf(l find.Line) Match {
 		Rewound: l.Rewound, Line: l.Number, Text: &l.Text,
 		Start: l.At[0], End: l.At[1],
 	}
+}
+
+// briefTokens is how many tokens of a summary a list shows: a short paragraph.
+const briefTokens = 100
+
+// Cluster is a cluster in a list.
+type Cluster struct {
+	ID        string   `json:"id"`
+	State     string   `json:"state"`
+	Members   uint64   `json:"members"`
+	Summary   *string  `json:"summary"`
+	First     string   `json:"first"`
+	Last      string   `json:"last"`
+	Dirty     bool     `json:"dirty"`
+	Interim   bool     `json:"interim"` // the summary, or part of it, was made in passing
+	Covers    []string `json:"covers"`  // the summaries
+	Tombstone *string  `json:"tombstone,omitempty"`
+	Label     string   `json:"label"` // one line of at most 70 columns
+}
+
+// ClusterOf returns the document of a cluster, with the beginning of its summary.
+func ClusterOf(s *session.Store, c clusters.ClusterInfo) (Cluster, error) {
+	d := Cluster{
+		ID: c.ID.String(), State: "live", Members: c.Count, First: TimeText(c.First.Time),
+		Last:  TimeText(c.Last.Time),
+		Dirty: c.Dirty, Covers: []string{}, Tombstone: IDText(c.Tombstone), Label: c.Label,
+	}
+	for _, v := range c.Covers {
+		d.Covers = append(d.Covers, v.Summary.String())
+		d.Interim = d.Interim || v.Interim
+	}
+	if !c.Tombstone.IsZero() {
+		d.State, d.Summary = "tombstone", OrNull(c.Line)
+		return d, nil
+	}
+	text, found, err := s.Recall.CoversText(c.Covers, briefTokens)
+	if found {
+		d.Summary = &text
+	}
+	return d, err
+}
+
+// Ran is a run of a command, or another act.
+type Ran struct {
+	ID      string  `json:"id"`
+	Session string  `json:"session"`
+	Time    string  `json:"time"`
+	Command string  `json:"command"`
+	Dir     *string `json:"dir"`
+}
+
+// RanOf returns the document of a run.
+func RanOf(r *find.Ran) Ran {
+	return Ran{r.Entry.String(), r.Session, TimeText(r.Time), r.Command, OrNull(r.Dir)}
+}
+
+// Mending is a failure, and what ended it.
+type Mending struct {
+	Failure Ran      `json:"failure"`
+	Line    string   `json:"line"`   // of the tool
+	Result  string   `json:"result"` // the message with the line
+	Edits   []string `json:"edits"`
+	Said    *string  `json:"said"`
+	SaidBy  *string  `json:"said_by"`
+	Passed  *Ran     `json:"passed"` // null if nothing of the kind was done since
+}
+
+// MendingOf returns the document of a mending.
+func MendingOf(m *find.Mending) Mending {
+	d := Mending{Failure: RanOf(&m.Failed), Line: m.Line, Result: m.Result.String(),
+		Edits: append([]string{}, m.Edits...), Said: OrNull(m.Said), SaidBy: IDText(m.SaidBy)}
+	if m.Passed != nil {
+		passed := RanOf(m.Passed)
+		d.Passed = &passed
+	}
+	return d
 }

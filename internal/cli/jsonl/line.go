@@ -1,14 +1,18 @@
 package jsonl
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // Line is a parsed line of `append --jsonl`: a message, or the reason why there is none.
@@ -144,4 +148,74 @@ func readTime(value []byte) (t time.Time, bad bool) {
 		return time.Time{}, true
 	}
 	return t, false
+}
+
+// ErrUnknown is for field, about a key that it does not know.
+var ErrUnknown = errors.New("unknown key")
+
+// EachField calls field for the members of a JSON object that are not null, in order. unknown gets
+// the keys for which field returns ErrUnknown. Any other error of field ends the call, and gets the
+// key in front of it. EachField fails if object is not one valid JSON object.
+func EachField(
+	object []byte, unknown func(key string), field func(key string, value []byte) error,
+) error {
+	members, err := jsonvalue.Members(object)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if string(m.Value) == "null" {
+			continue
+		}
+		switch err := field(m.Name, m.Value); {
+		case errors.Is(err, ErrUnknown):
+			unknown(m.Name)
+		case err != nil:
+			return fmt.Errorf("%s: %w", m.Name, err)
+		}
+	}
+	return nil
+}
+
+var errNotArray = errors.New("parts is not an array")
+
+// String decodes a JSON string.
+func String(value []byte) (string, error) {
+	s, ok := jsonvalue.Text(value)
+	if !ok {
+		return "", errors.New("not a string")
+	}
+	return s, nil
+}
+
+// Array returns an array without the white space between its tokens, so that the same bytes are
+// printed again.
+func Array(value []byte) (json.RawMessage, error) {
+	if value[0] != '[' {
+		return nil, errNotArray
+	}
+	return jsonvalue.Compact(value), nil
+}
+
+// Bool decodes true or false.
+func Bool(value []byte) (bool, error) {
+	switch string(value) {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, errors.New("neither true nor false")
+}
+
+// Broken counts the replacement characters of text that are not in value. They stand for invalid
+// UTF-8 or for half of a surrogate pair.
+func Broken(text string, value []byte) int {
+	n := strings.Count(text, "\uFFFD")
+	if n == 0 {
+		return 0
+	}
+	written := bytes.Count(value, []byte("\uFFFD")) +
+		bytes.Count(bytes.ToLower(value), []byte(`\ufffd`))
+	return max(0, n-written)
 }

@@ -5,6 +5,10 @@ import (
 	"crypto/sha256"
 	_ "embed" // the script
 	"encoding/hex"
+	"encoding/json"
+	"io"
+
+	"github.com/gemini-ctx/ctx/internal/page"
 )
 
 //go:embed live.js
@@ -38,4 +42,24 @@ func Policy(live bool) string {
 		scripts, rest = scripts+" "+sourceOf(liveScript), rest+"; connect-src 'self'"
 	}
 	return "default-src 'none'; style-src " + sourceOf(style) + "; script-src " + scripts + rest
+}
+
+// pages answers a page.Ask.
+func pages(in io.Reader, out io.Writer) error {
+	var ask page.Ask
+	if err := json.NewDecoder(in).Decode(&ask); err != nil {
+		return err
+	}
+	var a page.Answer
+	var err error
+	if ask.Project != nil {
+		a.Pages = make([][]byte, 1)
+		a.Pages[0], err = Project(ask.Project)
+	} else {
+		a.Pages, a.Embedded, err = Pages(ask.Session, ask.Most, ask.First)
+	}
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(a)
 }
