@@ -22,12 +22,27 @@ const (
 	newestStones  = 64
 )
 
+// Sieve is a Loader that remembers the members below nodes. So Find reads those of most clusters
+// once, and not each time that it is asked for an entry which is in none, as those of the window
+// are.
+type Sieve interface {
+	// Lacks reports whether none of some entries is below a node. It is false where the members are
+	// not known.
+	Lacks(node format.ID, entries map[format.ID]bool) bool
+	// Remember takes the members below nodes.
+	Remember(members map[format.ID][]format.ID)
+}
+
 // Find returns the places of those ids that are members. It first examines the newest members of
 // live clusters, then those of recently evicted clusters, so that the cost of finding recent
 // entries does not grow with the forest. Only if entries are still missing does it read all
-// members.
+// members, but for those that a Sieve remembers.
 func (s *State) Find(ids map[format.ID]bool) (map[format.ID]Place, error) {
 	f := &finder{s: s, ids: ids, found: make(map[format.ID]Place, len(ids))}
+	if sieve, ok := s.load.(Sieve); ok {
+		f.sieve, f.met = sieve, map[format.ID][]format.ID{}
+		defer func() { sieve.Remember(f.met) }()
+	}
 	for _, look := range []func() error{f.newestLive, f.newestEvicted, f.live, f.evicted} {
 		if f.done() {
 			break
@@ -43,6 +58,21 @@ type finder struct {
 	s     *State
 	ids   map[format.ID]bool
 	found map[format.ID]Place
+	sieve Sieve                     // nil for none
+	met   map[format.ID][]format.ID // what the sieve is to remember
+}
+
+// below returns the members below a node from number start to count, and the number of the first
+// one: none where the sieve knows that no entry is among them.
+func (f *finder) below(node format.ID, start, count uint64) ([]format.ID, uint64, error) {
+	if f.sieve != nil && f.sieve.Lacks(node, f.ids) {
+		return nil, count, nil
+	}
+	members, err := Slice(f.s.load, node, start, count)
+	if f.sieve != nil && start == 0 && err == nil {
+		f.met[node] = members
+	}
+	return members, start, err
 }
 
 func (f *finder) done() bool { return len(f.found) == len(f.ids) }
@@ -65,6 +95,14 @@ func (f *finder) inLive(most uint64) error {
 			return nil
 		}
 		start := c.Count() - min(most, c.Count())
+		if !c.loaded && start < c.written {
+			members, at, err := f.below(c.node, start, c.written)
+			if err != nil {
+				return err
+			}
+			f.take(c.Number, at, members)
+			start = c.written
+		}
 		members, err := f.s.Slice(c, start, c.Count())
 		if err != nil {
 			return err
@@ -86,8 +124,7 @@ func (f *finder) inEvicted(list []Evicted, most uint64) error {
 		if err != nil {
 			return err
 		}
-		start := stone.Count - min(most, stone.Count)
-		members, err := Slice(f.s.load, stone.Node, start, stone.Count)
+		members, start, err := f.below(stone.Node, stone.Count-min(most, stone.Count), stone.Count)
 		if err != nil {
 			return err
 		}

@@ -186,6 +186,9 @@ func FactsName(session, branch string) string { return branchFile("facts-", sess
 // NearName is the name of the file with the objects that the last rendering of a branch read.
 func NearName(session, branch string) string { return branchFile("near-", session, branch) }
 
+// MembersName is the file of what is below the nodes of forests.
+const MembersName = "members"
+
 // OverviewsName is the file with what a person is shown of each session.
 const OverviewsName = "sessions"
 

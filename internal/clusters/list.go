@@ -51,8 +51,15 @@ func (s *Reader) LiveInfos(
 	return list, nil
 }
 
+// Infos reads all clusters: the live ones, then the evicted ones.
 func (s *Reader) Infos(st *forest.State) ([]ClusterInfo, error) {
-	list, err := s.LiveInfos(st, st.Live())
+	return s.InfosOf(st, func(uint64) bool { return true })
+}
+
+// InfosOf reads the clusters whose numbers are wanted, in the order of Infos.
+func (s *Reader) InfosOf(st *forest.State, wanted func(number uint64) bool) ([]ClusterInfo, error) {
+	list, err := s.LiveInfos(st, slices.DeleteFunc(st.Live(),
+		func(c *forest.Cluster) bool { return !wanted(c.Number) }))
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +68,9 @@ func (s *Reader) Infos(st *forest.State) ([]ClusterInfo, error) {
 		return nil, err
 	}
 	for _, e := range evicted {
+		if !wanted(e.Cluster) {
+			continue
+		}
 		info, err := s.evictedInfo(e)
 		if err != nil {
 			return nil, err

@@ -77,8 +77,9 @@ type Reader struct {
 	// several walks read the same ones.
 	headers atomic.Pointer[sync.Map]
 
-	stands stands // for what is damaged
-	nodes  nodes
+	stands  stands // for what is damaged
+	nodes   nodes
+	members members
 
 	mu     sync.Mutex
 	known  *Links  // nil until asked for

@@ -69,20 +69,15 @@ func (s *Reader) addClusters(
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	all, err := s.clusters.Infos(st)
-	if err != nil {
-		return err
-	}
 	in := map[uint64]bool{}
 	for _, place := range found {
 		in[place.Cluster] = true
 	}
+	all, err := s.clusters.InfosOf(st, func(number uint64) bool { return in[number] })
 	for _, c := range all {
-		if in[c.Number] {
-			p.Clusters = append(p.Clusters, coversOf(c, p.Kind, found[p.ID]))
-		}
+		p.Clusters = append(p.Clusters, coversOf(c, p.Kind, found[p.ID]))
 	}
-	return nil
+	return err
 }
 
 // coversOf returns c. If kind is "entry", Covers has only the covers of the member at a place.
