@@ -1,7 +1,7 @@
 package find
 
 import (
-	"regexp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -30,22 +30,36 @@ func (s *Reader) Grep(view *refs.View, q SearchQuery, yield func(Line) error) er
 	if list, err = s.withoutTwins(view, list); err != nil {
 		return err
 	}
-	for _, d := range list {
-		shown, ok, err := s.documentText(d, q.Reader)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		if err := eachLine(shown.Text, q.Pattern, func(number int, text string, at [2]int) error {
-			return yield(Line{Session: d.Session, Shown: shown, Number: number, Text: text, At: at,
-				Rewound: d.Rewound})
-		}); err != nil {
-			return err
+	for some := range slices.Chunk(list, lookAhead) {
+		lines, errs := make([][]Line, len(some)), make([]error, len(some))
+		eachOf(len(some), func(i int) { lines[i], errs[i] = s.linesOf(some[i], q) })
+		for i := range some {
+			if errs[i] != nil {
+				return errs[i]
+			}
+			for _, l := range lines[i] {
+				if err := yield(l); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// linesOf returns the lines of a document that match q.Pattern.
+func (s *Reader) linesOf(d search.Document, q SearchQuery) (list []Line, err error) {
+	shown, ok, err := s.documentText(d, q.Reader)
+	if err != nil || !ok {
+		return nil, err
+	}
+	for number, text := range numbered(shown.Text) {
+		if at := q.Pattern.FindStringIndex(text); at != nil {
+			list = append(list, Line{Session: d.Session, Shown: shown, Number: number, Text: text,
+				At: [2]int(at), Rewound: d.Rewound})
+		}
+	}
+	return list, nil
 }
 
 // withoutTwins leaves out what a session of another store says as the one of this store with the
@@ -75,19 +89,15 @@ func (s *Reader) withoutTwins(
 		func(d search.Document) bool { return here[own[d.Session]][d.Print] }), nil
 }
 
-// eachLine calls yield for every line of a text that matches a pattern.
-func eachLine(
-	text string, pattern *regexp.Regexp, yield func(number int, line string, at [2]int) error,
-) error {
-	for number := 1; text != ""; number++ {
-		line, rest, _ := strings.Cut(text, "\n")
-		line = strings.TrimSuffix(line, "\r")
-		if at := pattern.FindStringIndex(line); at != nil {
-			if err := yield(number, line, [2]int{at[0], at[1]}); err != nil {
-				return err
+// numbered returns the lines of a text, numbered from 1.
+func numbered(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for number := 1; text != ""; number++ {
+			line, rest, _ := strings.Cut(text, "\n")
+			if !yield(number, strings.TrimSuffix(line, "\r")) {
+				return
 			}
+			text = rest
 		}
-		text = rest
 	}
-	return nil
 }

@@ -421,11 +421,24 @@ func (s *Reader) lookAt(d search.Document, q SearchQuery, patterns []pattern) (l
 
 // EnoughRead is how many messages are read for parts of words where somebody waits: that takes a
 // second. Who wants to see more looks for a pattern.
-const EnoughRead = 1 << 15
+const EnoughRead = 1 << 14
 
 // lookAhead is the number of documents that a search for patterns looks at before it knows whether
-// the hits are enough: all processors have work.
-const lookAhead = 64
+// the hits are enough. Neighbours, inRow of them, are read by one processor, because they are in
+// one block of a pack.
+const (
+	lookAhead = 1 << 10
+	inRow     = 1 << 8
+)
+
+// eachOf calls do for each number below n, on all processors.
+func eachOf(n int, do func(i int)) {
+	parallel.Each((n+inRow-1)/inRow, func(row int) {
+		for i := row * inRow; i < min(n, (row+1)*inRow); i++ {
+			do(i)
+		}
+	})
+}
 
 // searchPatterns is Search for patterns: first the hits of the first pattern, then those of the
 // next one, each newest first. It reads texts from the newest on until the first pattern has enough
@@ -460,7 +473,7 @@ func (s *Reader) searchPatterns(
 			break
 		}
 		looks := make([]looked, len(some))
-		parallel.Each(len(some), func(i int) {
+		eachOf(len(some), func(i int) {
 			if mayHave(some[i]) {
 				looks[i] = s.lookAt(some[i], q, patterns)
 			}
