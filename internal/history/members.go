@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
@@ -61,10 +62,7 @@ func (l loader) Remember(below map[format.ID][]format.ID) {
 	}
 	k.load(l.s.Cache)
 	for node, list := range below {
-		starts := make([]uint32, len(list))
-		for i, id := range list {
-			starts[i] = startOf(id)
-		}
+		starts := lists.Map(list, startOf)
 		slices.Sort(starts)
 		if _, known := k.of[node]; !known {
 			k.new, k.held = k.new+1, k.held+len(list)
