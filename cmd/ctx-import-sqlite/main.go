@@ -15,9 +15,10 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/klauspost/compress/zstd"
 	"modernc.org/sqlite"
+
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 const usage = `ctx-import-sqlite FILE QUERY [VALUE...] prints the first column of each row, a line each.

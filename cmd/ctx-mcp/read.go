@@ -6,13 +6,14 @@ import (
 	"errors"
 	"unicode/utf8"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/objects"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 type readArgs struct {

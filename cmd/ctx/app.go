@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -15,7 +17,6 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
-	"github.com/spf13/cobra"
 )
 
 // app is one run of ctx: its world, the flags that every command has, and the stores that it has

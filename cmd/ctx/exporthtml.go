@@ -5,8 +5,9 @@ import (
 	"io"
 	"path/filepath"
 
-	viewer "github.com/gemini-ctx/ctx/internal/page"
 	"github.com/spf13/cobra"
+
+	viewer "github.com/gemini-ctx/ctx/internal/page"
 )
 
 // formatHTML is the name of the format of pages.

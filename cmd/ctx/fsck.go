@@ -3,10 +3,11 @@ package main
 import (
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/spf13/cobra"
 )
 
 func newFsckCmd(a *app) *cobra.Command {

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/find"
@@ -18,8 +21,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 type logOptions struct {

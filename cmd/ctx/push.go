@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/sharing"
-	"github.com/spf13/cobra"
 )
 
 func newPushCmd(a *app) *cobra.Command {

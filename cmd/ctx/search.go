@@ -11,11 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/sharing"
-	"github.com/spf13/cobra"
 )
 
 // scopeOptions are the flags that limit where search and grep look.
@@ -159,8 +160,8 @@ func (o *searchOptions) run(a *app, text string) error {
 func (a *app) orNear(found bool, places []place, q find.SearchQuery) error {
 	none := nothingFound
 	if n := q.Unread.Load(); n > 0 {
-		a.say("ctx: search: no message has these words; within words, the newest ones were looked at, "+
-			"and `ctx grep` looks at the other %d, too", n)
+		a.say("ctx: search: no message has these words; parts of words were looked for in the newest "+
+			"messages only: `ctx grep` also reads the %d older ones", n)
 	}
 	for i := 0; i < len(places) && !found && q.Pattern == nil; i++ {
 		near, err := places[i].s.Recall.Near(places[i].view, q.Text)

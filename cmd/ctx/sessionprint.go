@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
+
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/lists"

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/rogpeppe/go-internal/diff"
 )
 
 // answersIntro opens what a model is told at a prompt.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 

@@ -10,11 +10,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
-	"github.com/spf13/cobra"
 )
 
 // Program is one run of a program beside ctx that people run as a command of ctx.

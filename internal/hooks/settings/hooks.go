@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/tailscale/hujson"
+
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Form is how the settings of an agent hold hooks.
