@@ -100,7 +100,7 @@ func (o *diffOptions) point(b openBranch, name string) (point, error) {
 		}
 		return valueAfter(b, ref, number)
 	}
-	id, err := b.entry(name)
+	id, err := b.back(name)
 	if err != nil {
 		return point{}, err
 	}
@@ -136,6 +136,32 @@ func (o *diffOptions) point(b openBranch, name string) (point, error) {
 	return p, err
 }
 
+// back returns the entry that name means in the branch. What counts back from its tip counts
+// messages, as for a rewind: an agent writes titles and other notes behind the last one.
+func (b *openBranch) back(name string) (format.ID, error) {
+	id, err := b.entry(name)
+	base, steps, none := clusters.CutSteps(name)
+	if err != nil || none != nil || steps == 0 {
+		return id, err
+	}
+	ref, _ := b.s.Clusters.ResolveRef(b.view, clusters.InBranch(base, b.name, b.branch))
+	if ref != history.RefName(b.name, b.branch) {
+		return id, nil
+	}
+	for e, err := range b.s.History.Walk(b.tip.ID, history.OwnLine) {
+		if err != nil {
+			return id, err
+		}
+		if e.Kind == format.KindMessage {
+			steps--
+		}
+		if first := history.FirstParent(e.Entry); steps == 0 && !first.IsZero() {
+			return first, nil
+		}
+	}
+	return id, nil
+}
+
 // within returns the point of an entry that a branch never ended at, since it came with others: the
 // newest move of the branch that went past it, as if it had stopped there. from are the values
 // before the moves. The point is zero if no move did.
@@ -147,25 +173,18 @@ func within(
 		return p, err
 	}
 	for i, move := range moves {
-		if !move.value.Exists() {
-			continue
-		}
-		after, err := s.History.Header(move.value.ID)
-		if err != nil {
-			return p, err
-		}
-		before := uint64(0)
-		if from[i].Exists() {
-			e, err := s.History.Header(from[i].ID)
-			if err != nil {
+		for e, err := range s.History.Walk(move.value.ID, history.OwnLine) {
+			switch {
+			case err != nil:
 				return p, err
+			case e.ID == id:
+				p = point{Operation: move.Operation, value: from[i]}
+				p.value.Kind, p.value.ID = move.value.Kind, id
+				return p, nil
 			}
-			before = e.Seq
-		}
-		if before < entry.Seq && entry.Seq < after.Seq {
-			p = point{Operation: move.Operation, value: from[i]}
-			p.value.Kind, p.value.ID = move.value.Kind, id
-			return p, nil
+			if e.ID == from[i].ID || e.Seq < entry.Seq {
+				break
+			}
 		}
 	}
 	return p, nil

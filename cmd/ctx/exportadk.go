@@ -7,11 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/exporter"
 )
 
 // adkEvents is the name of the format, for export and for import.
-const adkEvents = "adk-events"
+const adkEvents = catalog.ADKForm
 
 // adkFlags are the flags of export for adk-events.
 type adkFlags struct {

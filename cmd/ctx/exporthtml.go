@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	viewer "github.com/gemini-ctx/ctx/internal/page"
 )
 
 // formatHTML is the name of the format of pages.
-const formatHTML = "html"
+const formatHTML = catalog.PageForm
 
 // htmlFlags are the flags of export for pages.
 type htmlFlags struct {

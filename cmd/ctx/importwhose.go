@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -21,14 +22,19 @@ func importWhosever(a *app, files []string, into string) error {
 		return err
 	}
 	failed := map[string]error{}
+	exported := map[string]func(*session.Store, string) (importedFile, error){}
 	var known []string
 	for _, file := range files {
-		if of[file] != nil {
-			known = append(known, file)
-			continue
+		if of[file] == nil {
+			name, err := a.whose(file)
+			if exported[file] = a.importExport(name, into); exported[file] != nil {
+				continue
+			}
+			if of[file], failed[file] = nil, err; err == nil {
+				of[file], failed[file] = a.agentOf(file, name)
+			}
 		}
-		f, err := a.agentOf(file)
-		if of[file], failed[file] = f, err; f != nil {
+		if of[file] != nil {
 			known = append(known, file)
 		}
 	}
@@ -37,6 +43,9 @@ func importWhosever(a *app, files []string, into string) error {
 	next := l.importNext(a)
 	return importFiles(a, files,
 		func(s *session.Store, file string, then func(importedFile, error) error) error {
+			if one := exported[file]; one != nil {
+				return then(one(s, file))
+			}
 			if of[file] == nil {
 				return then(importedFile{file: file}, failed[file])
 			}
@@ -44,17 +53,32 @@ func importWhosever(a *app, files []string, into string) error {
 		}, l)
 }
 
-// agentOf returns the agent of a transcript; nil for a file without a byte, which it says.
-func (a *app) agentOf(file string) (*catalog.Agent, error) {
-	name, err := a.whose(file)
-	if err != nil {
-		return nil, err
+// importExport returns what imports a file that no agent writes, of the form with a name; nil for
+// the transcript of an agent.
+func (a *app) importExport(name, into string) func(*session.Store, string) (importedFile, error) {
+	switch {
+	case name == catalog.PageForm && into == "":
+		return func(s *session.Store, file string) (importedFile, error) {
+			return importPage(a, s, file)
+		}
+	case name == adkEvents:
+		return func(s *session.Store, file string) (importedFile, error) {
+			return importADK(a, s, into, adk.Detect, file)
+		}
 	}
+	return nil
+}
+
+// agentOf returns the agent of a transcript, by its form; nil for a file without a byte, which it
+// says.
+func (a *app) agentOf(file, name string) (*catalog.Agent, error) {
 	f, ok := catalog.Named(name)
 	s, strange := catalog.StrangerOf(a.path(file))
 	switch {
 	case ok:
 		return &f, nil
+	case name == catalog.PageForm:
+		return nil, &fileError{usagef("%q is a page, which has a session: give no --session", file)}
 	case a.isEmpty(file):
 		a.say("ctx: import: %q: nothing was said in it", file)
 		return nil, nil

@@ -22,13 +22,10 @@ func newShowCmd(a *app) *cobra.Command {
 	budget := 0
 	cmd := a.newCmd("show [SESSION | REV]...",
 		a.onView(func(s *session.Store, view *refs.View, args []string) error {
-			if len(args) == 0 {
-				if _, err := sessions.HEAD(view); err != nil {
-					return err
-				}
-				args = []string{"@"}
-			}
 			return a.within(budget, func() error {
+				if len(args) == 0 {
+					return showNewest(a, s, view)
+				}
 				for _, rev := range args {
 					if err := showRev(a, s, view, rev); err != nil {
 						return err
@@ -39,6 +36,23 @@ func newShowCmd(a *app) *cobra.Command {
 		}))
 	cmd.Flags().IntVar(&budget, "budget", 0, "print at most `N` tokens, of the beginning and the end")
 	return cmd
+}
+
+// showNewest shows the newest message of the current session, as the log ends with it: an agent
+// writes more behind it, such as a title.
+func showNewest(a *app, s *session.Store, view *refs.View) error {
+	name, err := sessions.HEAD(view)
+	if err != nil {
+		return err
+	}
+	id, err := s.Conversation.RewindTarget(view, name, history.MainBranch, "@")
+	if errors.Is(err, history.NoStep) {
+		id, err = resolve(s, view, "@")
+	}
+	if err != nil {
+		return err
+	}
+	return show(a, s, view, id)
 }
 
 // showRev shows a session or an object. The name of a session, and the beginning of one, go before

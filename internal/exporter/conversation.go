@@ -130,10 +130,8 @@ func (c *Conversation) write(
 ) (transcript.Written, error) {
 	newest := c.newestNotes()
 	err := c.Each(func(said Said) error {
-		of := said.Entry.Source
-		again := said.Entry.Kind == format.KindNote && newest[Source(of)] > said.Number
-		if again || of != nil && transcript.IsBeside(of.Message) {
-			return ctx.Err() // the agent has written it again, or keeps it elsewhere
+		if said.Entry.Kind == format.KindNote && newest[Source(said.Entry.Source)] > said.Number {
+			return ctx.Err() // the agent has written it again
 		}
 		it := transcript.Item{
 			Message: MessageOf(said.Shown), Entry: said.ID.String(), Open: said.Open,

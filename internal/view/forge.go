@@ -32,6 +32,16 @@ func unforged(text string) string {
 	return b.String()
 }
 
+// unforgedItem returns what an item says, below the header of its message. A call or result begins
+// with a mark of its own, which no words of another item may.
+func unforgedItem(it item) string {
+	text := unforged(readable(it))
+	if it.kind != textItem {
+		text = strings.TrimPrefix(text, " ")
+	}
+	return text
+}
+
 // unseen reports whether a character takes no column: what follows it seems to begin the line.
 func unseen(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Mn) }
 
@@ -40,6 +50,7 @@ const lineEnds = "\n\r\v\f\u0085\u2028\u2029"
 
 // printedBeginnings begin the lines that printers write around the words of messages.
 var printedBeginnings = [...]string{"[user ", "[model ", "[tool ", "[system ", "[update ",
+	"[quoted in part", "[from other ses",
 	"<context_clusters", "</context_clusters", "<cluster ", "</cluster", "<others>", "</others>",
 	"<initial_context", "</initial_context", "<system-update", "</system-update", "<evicted ",
 	"<project>", "</project>", "<session ", "</session"}
@@ -59,8 +70,5 @@ func looksPrinted(text string) bool {
 		return prose.HasLead(start, briefBeginnings[:])
 	}
 	lower := strings.ToLower(text[:min(len(text), 24)])
-	if strings.HasPrefix(lower, "[tool call ") || strings.HasPrefix(lower, "[tool result ") {
-		return false // so begin the words of a part, below the header of their message
-	}
 	return prose.HasLead(lower, printedBeginnings[:])
 }

@@ -210,11 +210,11 @@ func messageText(m messageItems, brief bool) string {
 		head += " " + format.FormatTime(m.Time)
 	}
 	text := readableAll(m.items)
-	if !m.Update {
-		text = unforged(text)
-	}
 	if m.digest {
 		return text + "\n"
+	}
+	if !m.Update {
+		text = strings.Join(each(m.items, unforgedItem), "\n")
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"

@@ -76,7 +76,8 @@ func (f fitter) fitsDigest(list []summarize.Sentence, kept []messageItems, messa
 
 // digestOf makes a message of sentences.
 func digestOf(list []summarize.Sentence) messageItems {
-	texts := each(summarize.Order(list), func(s summarize.Sentence) string { return s.Text })
+	texts := each(summarize.Order(list),
+		func(s summarize.Sentence) string { return unforged(s.Text) })
 	return messageItems{Message: Message{Role: "user"}, digest: true,
 		items: []item{textOf(digestLead + strings.Join(texts, "\n"))}}
 }

@@ -102,6 +102,9 @@ var marks = [...]mark{
 		return o.Object("composer").Has("composerId") ||
 			o.Has("role") && o.Object("message").Has("content") && !in(o, "uuid")
 	}},
+	{ADKForm, func(o jsonvalue.Object) bool {
+		return o.Has("appName") && o.Has("events") || o.Has("invocationId") && o.Has("author")
+	}},
 	{shape.JSONLAgent, func(o jsonvalue.Object) bool {
 		return o.Has("role") && (o.Has("content") || o.Has("text") || o.Has("parts"))
 	}},
@@ -118,6 +121,12 @@ func in(o jsonvalue.Object, name string) bool {
 	_, ok := o[name]
 	return ok
 }
+
+// PageForm and ADKForm are the forms of files that ctx writes for no agent.
+const (
+	PageForm = "html"
+	ADKForm  = "adk-events"
+)
 
 // mostLooked is how many bytes of a file are looked at, and whoseRecords how many of its records:
 // the first may be about anything. Most files tell in their first bytes. Where they say nothing, as
@@ -153,6 +162,10 @@ func Whose(r io.Reader) (agent string) {
 
 func whoseIs(head []byte) string {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	if bytes.HasPrefix(head, []byte("<!DOCTYPE html>")) &&
+		bytes.Contains(head, []byte("<meta name=generator content=ctx>")) {
+		return PageForm
+	}
 	first, agent := len(head), "" // a transcript may quote another one
 	for _, b := range beginnings {
 		at := bytes.Index(head, []byte(b.begin))

@@ -250,8 +250,9 @@ type jsonlWriter struct {
 	d *decoder
 }
 
-// NewWriter begins a file of JSON lines.
+// NewJSONLWriter begins a file of JSON lines.
 func NewJSONLWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
+	o.Beside = true
 	return transcript.NewWriter(w, o, func(out *transcript.Output) transcript.Codec {
 		d := newDecoder()
 		d.session = o.Session

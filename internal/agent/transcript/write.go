@@ -63,6 +63,9 @@ func NewWriter(w io.Writer, o WriteOptions, codec func(*Output) Codec) Writer {
 // Add adds the next message.
 func (w *writer) Add(it Item) error {
 	m := &it.Message
+	if IsBeside(m.Origin.Message) && !w.Beside {
+		return nil
+	}
 	if len(m.Results) == 0 && !m.Note {
 		w.answer()
 	}
@@ -267,6 +270,8 @@ type WriteOptions struct {
 	Before string
 	// Model is the model, as provider/model, that the agent can ask; "" if that is not known.
 	Model string
+	// Beside also writes what agents keep beside their transcripts.
+	Beside bool
 	// Keeps reports whether parts have fields of an agent's record under a name; nil for no name.
 	Keeps func(name string) bool
 }
@@ -311,8 +316,8 @@ func (b *Before) End(stats *Stats) {
 }
 
 // BesideID begins the names of notes with what an agent keeps beside the records of messages: the
-// title of the session after its last message, a long output in a file of its own. Exports leave
-// these notes out.
+// title of the session after its last message, a long output in a file of its own. Only an export
+// that is no agent's has these notes.
 const BesideID = "beside:"
 
 // IsBeside reports whether a name is that of such a note.
