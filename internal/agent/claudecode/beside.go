@@ -52,9 +52,13 @@ func bare(list []json.RawMessage, host jsonvalue.Object) []json.RawMessage {
 // linked writes the records that are kept with the record host, and returns what host follows if it
 // was to follow up.
 func (w *writer) linked(before []json.RawMessage, host jsonvalue.Object, up string) string {
-	for _, raw := range before {
+	for i, raw := range before {
 		o := jsonvalue.AsObject(raw)
 		id := o.Text("uuid")
+		if (id != "" && string(o["cwd"]) != "null" || o.Text("cwd") != "") && w.place(o) {
+			raw = jsonvalue.Encode(o)
+			before[i] = raw
+		}
 		if id == "" {
 			w.Line(raw)
 			continue

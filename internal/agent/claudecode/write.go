@@ -19,6 +19,7 @@ type writer struct {
 	seen map[string]bool
 	last string // the record of the message before
 	prev string // the record before, also one with results that the writer added
+	in   string // the directory of the first record that has one
 }
 
 // NewWriter begins a transcript.
@@ -256,6 +257,7 @@ func (w *writer) record(
 	if up != "" {
 		rec.Set("parentUuid", up)
 	}
+	w.place(rec)
 	var parent json.RawMessage
 	switch up {
 	case w.prev, w.last:
@@ -291,10 +293,22 @@ func (w *writer) added(rec jsonvalue.Object, id string, content any) {
 		rec.Set("parentUuid", w.prev)
 	}
 	rec.Set("sessionId", w.Session)
+	w.place(rec)
 	rec.Set(transcript.HintName, w.AddedHere())
 	rec.Set("message", jsonvalue.NewObject("role", kindUser, "content", content))
 	w.write(rec)
 	w.prev = id
+}
+
+// place gives the first record with a directory that of the project: by it a session is known to be
+// of a project. It reports whether it changed the record.
+func (w *writer) place(rec jsonvalue.Object) bool {
+	was := rec.Text("cwd")
+	if w.Move && w.in == "" {
+		rec.Set("cwd", w.Dir)
+	}
+	w.in = cmp.Or(w.in, rec.Text("cwd"))
+	return rec.Text("cwd") != was
 }
 
 func (w *writer) write(rec jsonvalue.Object) {
