@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/lists"
@@ -74,6 +75,11 @@ func (o *forgetOptions) run(a *app, args []string) error {
 		}
 		_, notID := format.ParseID(rev)
 		id, err := s.Clusters.Resolve(view, rev)
+		if clusters.IsMissing(err) {
+			if name, none := s.Recall.Named(view, rev); none == nil {
+				return aSession(rev, name)
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -96,9 +102,13 @@ func notASession(view *refs.View, rev string) error {
 	if err != nil {
 		return nil //nolint:nilerr // it names something else, or nothing: resolving it says so
 	}
+	return aSession(rev, name)
+}
+
+func aSession(rev, name string) error {
 	return withHint(usagef("%q names a session: name the messages to forget", rev),
 		"`ctx session rm %s` removes the session, `ctx log -s %s` lists its messages",
-		name, name)
+		oneLine(name), oneLine(name))
 }
 
 // forgetRemotely pushes to every remote what was forgotten.

@@ -25,7 +25,6 @@ func newRoot(a *app, args []string) *cobra.Command {
 			if showVersion {
 				return printVersion(a)
 			}
-			cmd.SetOut(a.stderr)
 			if err := cmd.Help(); err != nil {
 				return err
 			}

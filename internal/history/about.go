@@ -76,6 +76,9 @@ func (a *About) check() error {
 		}
 		return nil
 	}
+	if strings.ContainsFunc(a.Title, unicode.IsControl) {
+		return fmt.Errorf("bad title: %q holds a control character", Clip(a.Title))
+	}
 	if err := line("title", a.Title, maxAboutTitle, unicode.IsControl); err != nil {
 		return err
 	}

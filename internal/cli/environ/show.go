@@ -1,6 +1,7 @@
 package environ
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -22,7 +23,7 @@ func Show(c context.Context, what string) error {
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		said := strings.Split(strings.TrimSpace(string(out)), "\n")
-		return fmt.Errorf("cannot open the page: %.200s: %w", said[len(said)-1], err)
+		return fmt.Errorf("cannot open the page: %.200s", cmp.Or(said[len(said)-1], err.Error()))
 	}
 	return nil
 }
