@@ -38,12 +38,12 @@ type Step struct {
 // entries that return get back to their places. Operations that change no history stay; Undo passes
 // over them.
 func (s *Writer) Undo(ctx context.Context, session string) (Undone, error) {
-	return s.apply(ctx, session, refs.VerbUndo, func(*Tx, *Undone) error { return nil })
+	return s.apply(ctx, session, refs.VerbUndo, (*Tx).checkNoForget)
 }
 
 // UndoMeant is Undo for a person, who may mean another operation than the one that Undo takes back.
 // It returns a *NotMeantError if Undo would pass over a compaction, an eviction or a choice of the
-// session, unless number is that of the operation that Undo takes back. Zero names none. chosen
+// session, or if something was forgotten since the last change, unless number is that of the operation that Undo takes back. Zero names none. chosen
 // says that the person has named the session: else the last change of another one may be meant.
 func (s *Writer) UndoMeant(
 	ctx context.Context, session string, number uint64, chosen bool,
@@ -55,6 +55,12 @@ func (s *Writer) UndoMeant(
 		}
 		if number != 0 {
 			return &NotMeantError{Meant: Step{Operation: number}, Target: target}
+		}
+		switch last, err := t.lastForget(); {
+		case err != nil:
+			return err
+		case last != nil:
+			return &NotMeantError{Meant: t.stepOf(last), Target: target}
 		}
 		for _, p := range u.Passed {
 			if !mayBeMeant(p.Verb) {
@@ -165,7 +171,7 @@ func (e *NotMeantError) Unwrap() error { return history.ErrRefused }
 // Redo repeats the operation that the last undo of a session took back, if nothing else has
 // happened in the session since.
 func (s *Writer) Redo(ctx context.Context, session string) (Undone, error) {
-	return s.apply(ctx, session, refs.VerbRedo, func(*Tx, *Undone) error { return nil })
+	return s.apply(ctx, session, refs.VerbRedo, (*Tx).checkNoForget)
 }
 
 // apply is Undo or Redo, as the verb says. may can refuse what is about to be done.
@@ -186,9 +192,6 @@ func (s *Writer) applyOne(
 	var done Undone
 	err := s.Locked(ctx, func(t *Tx) error {
 		if err := history.CheckOwn(t.store.View, session); err != nil {
-			return err
-		}
-		if err := t.checkNoForget(); err != nil {
 			return err
 		}
 		find := lastDone
@@ -226,17 +229,25 @@ func (s *Writer) applyOne(
 
 // checkNoForget refuses an undo right after a forget. A forget cannot be taken back, and the
 // operation before it is not the one that the caller means.
-func (t *Tx) checkNoForget() error {
-	var last *format.Operation
-	err := t.Refs.Backward(t.store.View, func(r refs.Record) bool {
-		last = r.Op
-		return last.Verb == refs.VerbCheckpoint
-	})
-	if err != nil || last == nil || !last.Effects.Forgets {
+func (t *Tx) checkNoForget(*Undone) error {
+	last, err := t.lastForget()
+	if err != nil || last == nil {
 		return err
 	}
 	return fmt.Errorf("%w: operation %d was to forget, and cannot be taken back: %w",
 		history.ErrRefused, last.Number, history.ErrAfterForget)
+}
+
+// lastForget returns the last operation of the store if it forgot something; else nil.
+func (t *Tx) lastForget() (last *format.Operation, err error) {
+	err = t.Refs.Backward(t.store.View, func(r refs.Record) bool {
+		last = r.Op
+		return last.Verb == refs.VerbCheckpoint
+	})
+	if last != nil && !last.Effects.Forgets {
+		last = nil
+	}
+	return last, err
 }
 
 // checkUndoable returns ErrRefused for an operation that cannot be taken back.
