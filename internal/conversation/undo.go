@@ -43,8 +43,9 @@ func (s *Writer) Undo(ctx context.Context, session string) (Undone, error) {
 
 // UndoMeant is Undo for a person, who may mean another operation than the one that Undo takes back.
 // It returns a *NotMeantError if Undo would pass over a compaction, an eviction or a choice of the
-// session, or if something was forgotten since the last change, unless number is that of the operation that Undo takes back. Zero names none. chosen
-// says that the person has named the session: else the last change of another one may be meant.
+// session, or right after a forget, unless number is that of the operation that Undo takes back.
+// Zero names none. chosen says that the person has named the session: else the last change of
+// another one may be meant.
 func (s *Writer) UndoMeant(
 	ctx context.Context, session string, number uint64, chosen bool,
 ) (Undone, error) {
