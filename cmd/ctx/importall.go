@@ -224,6 +224,7 @@ func importFound(a *app, list []found, q *catalog.Asker, dryRun bool) error {
 		f.Name = name
 		return &f
 	}
+	inOrderOfForks(files, agent, a.path)
 	l := &linker{newest: true, ahead: readAhead{files: files, agent: agent, listed: listed,
 		asker: q}}
 	return importFiles(a, files, l.importNext(a), l)

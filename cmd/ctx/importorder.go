@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // maxTimeTail is how many bytes at the end of a transcript are searched for its newest time. A
@@ -31,6 +33,25 @@ func inOrderOfTime(list []found) {
 		when[f.file] = ending(f.file)
 	}
 	slices.SortStableFunc(list, func(a, b found) int { return when[a.file].Compare(when[b.file]) })
+}
+
+// inOrderOfForks puts a transcript behind the one that it begins with a copy of. The files of each
+// agent keep the places that all of them have.
+func inOrderOfForks(
+	files []string, agent func(file string) *catalog.Agent, path func(string) string,
+) {
+	places := map[string][]int{}
+	for i, file := range files {
+		if f := agent(file); f != nil && f.ForkOf != nil {
+			places[f.Name] = append(places[f.Name], i)
+		}
+	}
+	for _, at := range places {
+		own := lists.Map(at, func(i int) string { return files[i] })
+		for k, file := range agent(own[0]).Order(own, path) {
+			files[at[k]] = file
+		}
+	}
 }
 
 // ending returns the newest time of a transcript; the zero time if the file cannot be read.

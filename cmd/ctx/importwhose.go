@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
@@ -23,7 +24,6 @@ func importWhosever(a *app, files []string, into string) error {
 	}
 	failed := map[string]error{}
 	exported := map[string]func(*session.Store, string) (importedFile, error){}
-	var known []string
 	for _, file := range files {
 		if of[file] == nil {
 			name, err := a.whose(file)
@@ -34,12 +34,13 @@ func importWhosever(a *app, files []string, into string) error {
 				of[file], failed[file] = a.agentOf(file, name)
 			}
 		}
-		if of[file] != nil {
-			known = append(known, file)
-		}
 	}
+	agent := func(file string) *catalog.Agent { return of[file] }
+	inOrderOfForks(files, agent, a.path)
+	known := slices.DeleteFunc(slices.Clone(files),
+		func(file string) bool { return of[file] == nil })
 	l := &linker{ahead: readAhead{files: known, named: into, listed: listed, asker: q,
-		agent: func(file string) *catalog.Agent { return of[file] }}}
+		agent: agent}}
 	next := l.importNext(a)
 	return importFiles(a, files,
 		func(s *session.Store, file string, then func(importedFile, error) error) error {

@@ -193,10 +193,7 @@ func (w *Appender) Put(m *Message, e *format.Entry) (Appended, error) {
 			return Appended{}, err
 		}
 	}
-	text, media := []byte(m.Text), format.MediaText
-	if m.Parts != nil {
-		text, media = m.Parts, format.MediaParts
-	}
+	text, media := m.Body()
 	raw, err := w.sealEntry(e, text, media)
 	if err != nil {
 		return Appended{}, err

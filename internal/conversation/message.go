@@ -144,6 +144,14 @@ func (m *Message) Clean() (found []sanitize.Finding, err error) {
 	return found, nil
 }
 
+// Body returns the body of the entry of a message, and its media type.
+func (m *Message) Body() (text []byte, media string) {
+	if m.Parts != nil {
+		return m.Parts, format.MediaParts
+	}
+	return []byte(m.Text), format.MediaText
+}
+
 func (m *Message) check() error {
 	size := len(m.Text)
 	if m.Parts != nil {

@@ -30,6 +30,8 @@ type copied struct {
 	prompts []uint64              // where prompts are on the session's line
 	at      uint64                // where the newest message that was met is on the line
 	end     uint64                // where the line ends
+	gone    map[uint64]string     // the roles of messages whose words are gone, by their place
+	traces  *history.Traces       // of what was forgotten; nil if no words are gone
 	// of is the transcript, if it has a copy of a session that came home: what an export wrote is
 	// known by its hints
 	of    string
@@ -54,7 +56,8 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 		return nil, err
 	}
 	im.begins = &beginning{Session: im.as, Of: session, From: session}
-	c := &copied{said: map[string][]original{}, left: map[transcript.Origin]bool{}}
+	c := &copied{said: map[string][]original{}, left: map[transcript.Origin]bool{},
+		gone: map[uint64]string{}}
 	home := false
 	if !exists(view, session) {
 		if transcript.IsEntryUUID(session) {
@@ -149,7 +152,9 @@ func (s *Reader) forkedFrom(tip format.ID) (of string, err error) {
 
 // copiedLine adds the messages of one session. home says that only those of another one count that
 // came into it.
-func (im *treeImporter) copiedLine(c *copied, tip format.ID, home bool, session string) error {
+func (im *treeImporter) copiedLine(
+	c *copied, tip format.ID, home bool, session string,
+) (err error) {
 	line, base := map[format.ID]bool{}, c.end
 	for e, err := range im.Walk(tip, history.OwnLine) {
 		if err != nil {
@@ -178,10 +183,16 @@ func (im *treeImporter) copiedLine(c *copied, tip format.ID, home bool, session 
 			return err
 		}
 		m := exporter.MessageOf(shown)
+		if m.Gone != "" && line[e.ID] && e.Kind == format.KindMessage {
+			c.gone[base+e.Seq] = e.Role
+		}
 		words := wordsOf(&m)
 		c.said[words] = append(c.said[words], original{base + e.Seq, line[e.ID]})
 	}
-	return nil
+	if len(c.gone) > 0 && c.traces == nil {
+		c.traces, err = im.ForgottenWords()
+	}
+	return err
 }
 
 // asHanded reads the messages of a session as an agent has them that was handed the session, once
@@ -331,6 +342,20 @@ func (c *copied) meets(words string) bool {
 	return true
 }
 
+// meetsForgotten reports whether the words of the message that comes next were forgotten, and were
+// these.
+func (c *copied) meetsForgotten(m *conversation.Message, role string) bool {
+	if c.gone[c.at+1] != role || c.traces == nil {
+		return false
+	}
+	text, media := m.Body()
+	was, err := c.traces.InMessage(text, media, [16]byte{}, false)
+	if was = was && err == nil; was {
+		c.at++
+	}
+	return was
+}
+
 // standIn returns the session to compare with where the copied one is not in the store: the first
 // one in this run that began with a copy of it, or else one of the store that did; "" if there is
 // none but the session itself.
@@ -372,7 +397,7 @@ func (c *copied) has(m *transcript.Message, out conversation.Message) bool {
 	clean := transcript.Message{Role: m.Role, Note: m.Note, Text: out.Text, Parts: out.Parts}
 	words := wordsOf(&clean)
 	silent := words == wordsOf(&transcript.Message{Role: m.Role})
-	met := !silent && c.meets(words)
+	met := !silent && (c.meets(words) || c.meetsForgotten(&out, m.Role))
 	switch {
 	case m.Note && !met:
 		return false // a note of the agent about this session
