@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
+	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -179,8 +180,9 @@ func TestA3TornTailOrRot(t *testing.T) {
 	s.must(s.move(map[string]int{a: 100}))
 
 	head := len(s.db.segmentHeader(1))
-	for at := head; at < len(good); at += 37 {
-		bad := bytes.Clone(good)
+	const step = 37
+	for i := range thirds.Range(t, (len(good)-head)/step) {
+		bad, at := bytes.Clone(good), head+step*i
 		bad[at] ^= 0x10
 		s.must(os.WriteFile(s.log(), bad, 0o600))
 		if s.read().Number != 100 {
@@ -265,7 +267,7 @@ func TestA3UnwrittenSectors(t *testing.T) {
 	if len(parts) < 4 || len(parts) > 12 {
 		t.Fatalf("the record is in %d sectors", len(parts))
 	}
-	for left := range 1 << len(parts) {
+	for left := range thirds.Range(t, 1<<len(parts)) {
 		tail, lost := bytes.Clone(both), 0
 		for i, p := range parts {
 			if left&(1<<i) == 0 {
@@ -284,8 +286,10 @@ func TestA3UnwrittenSectors(t *testing.T) {
 				v.Number, v.Torn)
 		}
 	}
-	for at := len(whole) - 60; at < len(both); at += 11 {
-		bad := bytes.Clone(both)
+	const step = 11
+	begin := len(whole) - 60
+	for i := range thirds.Range(t, (len(both)-begin)/step) {
+		bad, at := bytes.Clone(both), begin+step*i
 		for i := range 8 { // four of them are in one record
 			bad[min(at+10*i, len(bad)-5-i)] ^= 0x10
 		}

@@ -26,19 +26,16 @@ const variable = "CTX_TEST_BINARY"
 // build. The file is removed at the end of the test.
 func Build(tb testing.TB, flags ...string) string {
 	tb.Helper()
-	if path := os.Getenv(variable); path != "" {
-		return path
-	}
-	return compile(tb, "ctx", append([]string{"build"}, flags...))
+	return BuildBeside(tb, "ctx", flags...)
 }
 
-// BuildBeside returns the path of another program of this module, such as ctx-mcp.
-func BuildBeside(tb testing.TB, name string) string {
+// BuildBeside is Build for another program of this module, such as ctx-mcp.
+func BuildBeside(tb testing.TB, name string, flags ...string) string {
 	tb.Helper()
 	if path := os.Getenv(variable); path != "" {
-		return filepath.Join(filepath.Dir(path), name)
+		return filepath.Join(filepath.Dir(path), name) + filepath.Ext(path)
 	}
-	return compile(tb, name, []string{"build"})
+	return compile(tb, name, append([]string{"build"}, flags...))
 }
 
 // BuildTests is Build for the tests of ctx.
@@ -56,8 +53,8 @@ func compile(tb testing.TB, name string, args []string) string {
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	// No flags of a release: go test has compiled the packages without them.
-	args = append(args, "-o", path, "github.com/gemini-ctx/ctx/cmd/"+name)
+	// No flags that compile anew: go test has compiled the packages without them.
+	args = append(args, "-ldflags", "-s -w", "-o", path, "github.com/gemini-ctx/ctx/cmd/"+name)
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		tb.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 	}

@@ -82,7 +82,7 @@ func TestAnswersWithoutAnIndex(t *testing.T) {
 	env := storetest.Env(durabletest.TempDir(t), nil)
 	s := storetest.Init(t, env)
 	for i := range 3 {
-		storetest.Talk(t, s, fmt.Sprintf("talk-%d", i), 600, uint64(i))
+		storetest.SayMany(t, s, fmt.Sprintf("talk-%d", i), 600)
 	}
 	storetest.Say(t, s, "talk-2", "user", "Why does trimWick drop a lamp?")
 	storetest.Say(t, s, "talk-2", "model", "It counts from one.")
@@ -95,7 +95,7 @@ func TestAnswersWithoutAnIndex(t *testing.T) {
 	if n != 3 || len(got) != 1 {
 		t.Errorf("after %d: %q", n, got)
 	}
-	storetest.Talk(t, s, "talk-3", 1100, 3)
+	storetest.SayMany(t, s, "talk-3", 1100)
 	storetest.Say(t, s, "talk-3", "user", "Who knows douseWick?")
 	storetest.Say(t, s, "talk-3", "model", "Nobody does.")
 	query.Text = "douseWick fails"

@@ -19,15 +19,15 @@ func TestHostile(t *testing.T) {
 	call := func(i int) string { return fmt.Sprintf(`{"functionCall":{"id":"%d","name":"x"}}`, i) }
 	for name, in := range map[string]string{
 		"fields": `{"author":"a",` +
-			many(150000, func(i int) string { return fmt.Sprintf(`"f%d":1`, i) }) + "}",
+			many(20000, func(i int) string { return fmt.Sprintf(`"f%d":1`, i) }) + "}",
 		"parts": `{"author":"a","content":{"parts":[` + many(30000, call) + `]}}`,
 		"thoughts": `{"author":"a","customMetadata":{"ctx":{"v":1,"hidden":[` +
-			many(60000, func(i int) string { return `{"at":0,"part":{}}` }) + `]}}}`,
+			many(12000, func(i int) string { return `{"at":0,"part":{}}` }) + `]}}}`,
 		"members": `{"id":"s",` +
-			many(100000, func(i int) string { return fmt.Sprintf(`"m%d":1`, i) }) + `,"events":[]}`,
-		"brackets": strings.Repeat("[", 2<<20) + strings.Repeat("]", 2<<20),
-		"quotes":   `{"author":"` + strings.Repeat(`\"`, 1<<20) + `","actions":{}}`,
-		"rewinds": many(20000,
+			many(15000, func(i int) string { return fmt.Sprintf(`"m%d":1`, i) }) + `,"events":[]}`,
+		"brackets": strings.Repeat("[", 1<<18) + strings.Repeat("]", 1<<18),
+		"quotes":   `{"author":"` + strings.Repeat(`\"`, 1<<17) + `","actions":{}}`,
+		"rewinds": many(4000,
 			func(int) string {
 				return `{"author":"a","actions":{"rewindBeforeInvocationId":"no"}}`
 			}),
