@@ -29,8 +29,7 @@ type copied struct {
 	said    map[string][]original // those that were not met yet, by wordsOf, oldest first
 	prompts []uint64              // where prompts are on the session's line
 	at      uint64                // where the newest message that was met is on the line
-	end     uint64                // where the line ends
-	gone    map[uint64]string     // the roles of messages whose words are gone, by their place
+	gone    map[uint64]original   // messages whose words are gone, by their place
 	traces  *history.Traces       // of what was forgotten; nil if no words are gone
 	// of is the transcript, if it has a copy of a session that came home: what an export wrote is
 	// known by its hints
@@ -38,12 +37,17 @@ type copied struct {
 	left  map[transcript.Origin]bool // messages that were left out as copies
 	first transcript.Origin          // the first message that is no copy
 	over  bool                       // the copy has ended
+	fork  bool                       // the copy is the history of a fork
+	met   map[format.ID]bool         // the messages that were met
+	last  original                   // the newest of them
 }
 
 // original is a message that may be copied.
 type original struct {
 	seq    uint64
-	onLine bool // it was not rewound
+	onLine bool      // it was not rewound
+	id     format.ID // the zero ID for a message of a document
+	role   string
 }
 
 // copiedFrom reads the messages of a session, or of what stands in for it, rewound ones included;
@@ -57,7 +61,7 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 	}
 	im.begins = &beginning{Session: im.as, Of: session, From: session}
 	c := &copied{said: map[string][]original{}, left: map[transcript.Origin]bool{},
-		gone: map[uint64]string{}}
+		gone: map[uint64]original{}, met: map[format.ID]bool{}, fork: !st.Given}
 	home := false
 	if !exists(view, session) {
 		if transcript.IsEntryUUID(session) {
@@ -82,17 +86,8 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 	if tip.IsZero() || from == im.as && !home {
 		return nil, nil
 	}
-	sessions := []string{from}
-	if !home {
-		if sessions, err = im.lineage(view, from); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range sessions {
-		tip := view.Get(history.RefName(name, history.MainBranch)).ID
-		if err := im.copiedLine(c, tip, home, session); err != nil {
-			return nil, err
-		}
+	if err := im.copiedLine(c, tip, home, session); err != nil {
+		return nil, err
 	}
 	if home && len(c.said) > 0 {
 		im.begins.From = im.as
@@ -103,67 +98,19 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 	return c, nil
 }
 
-// maxLineage is the largest number of sessions of which each begins with a copy of the next one.
-const maxLineage = 64
-
-// lineage returns a session, and before it those that it goes on from, the oldest first: the store
-// has of each only what it says itself, and a copy of the newest begins with all of them.
-func (im *treeImporter) lineage(view *refs.View, session string) ([]string, error) {
-	list := []string{session}
-	for len(list) < maxLineage {
-		of, err := im.forkedFrom(view.Get(history.RefName(list[0], history.MainBranch)).ID)
-		if of = history.FitSession(of); err != nil || of == "" || !exists(view, of) ||
-			slices.Contains(list, of) {
-			return list, err
-		}
-		list = slices.Insert(list, 0, of)
-	}
-	return list, nil
-}
-
-// forkedFrom returns the session that one began with a copy of, as its agent says in the first
-// record; "" for none.
-func (s *Reader) forkedFrom(tip format.ID) (of string, err error) {
-	for e, err := range s.Walk(tip, history.OwnLine) {
-		if err != nil {
-			return "", err
-		}
-		if e.Kind != format.KindNote || e.Seq != 0 || e.Source == nil {
-			continue
-		}
-		form := catalog.OfSource(e.Source.Agent)
-		if form == nil || form.ForkOf == nil {
-			continue
-		}
-		shown, err := s.Entry(e.ID)
-		if err != nil {
-			return "", err
-		}
-		m := exporter.MessageOf(shown)
-		for _, p := range transcript.PartsOf(&m) {
-			kept := jsonvalue.AsObject(p.Raw).Object(e.Source.Agent)
-			if _, named := form.ForkOf(kept); named != "" {
-				of = named
-			}
-		}
-	}
-	return of, nil
-}
-
-// copiedLine adds the messages of one session. home says that only those of another one count that
-// came into it.
+// copiedLine adds the messages of the session that ends in tip. home says that only those of
+// another one count that came into it.
 func (im *treeImporter) copiedLine(
 	c *copied, tip format.ID, home bool, session string,
 ) (err error) {
-	line, base := map[format.ID]bool{}, c.end
+	line := map[format.ID]bool{}
 	for e, err := range im.Walk(tip, history.OwnLine) {
 		if err != nil {
 			return err
 		}
 		line[e.ID] = true
-		c.end = max(c.end, base+e.Seq)
 		if e.Kind == format.KindMessage && e.Role == transcript.RoleUser {
-			c.prompts = append(c.prompts, base+e.Seq)
+			c.prompts = append(c.prompts, e.Seq)
 		}
 	}
 	for e, err := range im.Walk(tip, history.WithRewound) {
@@ -183,11 +130,12 @@ func (im *treeImporter) copiedLine(
 			return err
 		}
 		m := exporter.MessageOf(shown)
+		was := original{e.Seq, line[e.ID], e.ID, e.Role}
 		if m.Gone != "" && line[e.ID] && e.Kind == format.KindMessage {
-			c.gone[base+e.Seq] = e.Role
+			c.gone[e.Seq] = was
 		}
 		words := wordsOf(&m)
-		c.said[words] = append(c.said[words], original{base + e.Seq, line[e.ID]})
+		c.said[words] = append(c.said[words], was)
 	}
 	if len(c.gone) > 0 && c.traces == nil {
 		c.traces, err = im.ForgottenWords()
@@ -226,7 +174,7 @@ func (im *treeImporter) asHanded(
 			c.prompts = append(c.prompts, seq)
 		}
 		words := wordsOf(&transcript.Message{Role: m.Role, Text: out.Text, Parts: out.Parts})
-		c.said[words] = append(c.said[words], original{seq, true})
+		c.said[words] = append(c.said[words], original{seq: seq, onLine: true})
 		return nil
 	})
 	return err
@@ -247,7 +195,7 @@ func (im *treeImporter) copied(next *treeStep) (bool, error) {
 		return false, err
 	}
 	if im.copy != nil {
-		c.left = im.copy.left
+		c.left, c.met = im.copy.left, im.copy.met
 	}
 	im.copy = c
 	return c.has(m, next.out), nil
@@ -335,9 +283,11 @@ func (c *copied) meets(words string) bool {
 	if i < 0 {
 		return false
 	}
-	if met := c.said[words][i]; met.onLine {
+	met := c.said[words][i]
+	if met.onLine {
 		c.at = met.seq
 	}
+	c.meet(met)
 	c.said[words] = slices.Delete(c.said[words], i, i+1)
 	return true
 }
@@ -345,15 +295,24 @@ func (c *copied) meets(words string) bool {
 // meetsForgotten reports whether the words of the message that comes next were forgotten, and were
 // these.
 func (c *copied) meetsForgotten(m *conversation.Message, role string) bool {
-	if c.gone[c.at+1] != role || c.traces == nil {
+	gone := c.gone[c.at+1]
+	if gone.role != role || c.traces == nil {
 		return false
 	}
 	text, media := m.Body()
 	was, err := c.traces.InMessage(text, media, [16]byte{}, false)
 	if was = was && err == nil; was {
 		c.at++
+		c.meet(gone)
 	}
 	return was
+}
+
+// meet notes a message that was met.
+func (c *copied) meet(o original) {
+	if c.met != nil {
+		c.met[o.id], c.last = true, o
+	}
 }
 
 // standIn returns the session to compare with where the copied one is not in the store: the first

@@ -157,8 +157,9 @@ func (g *group) take(
 
 // fresh reports whether a conversation begins a session, and nothing of it was written yet.
 func (im *treeImporter) fresh() (bool, error) {
-	if im.wrote || im.goesOn || im.resumed != nil {
-		return false, nil
+	if wait, err := im.onlyCopies(); err != nil || wait || im.wrote || im.goesOn ||
+		im.resumed != nil {
+		return false, err
 	}
 	view, err := im.refs()
 	if err != nil || exists(view, im.as) {

@@ -302,8 +302,12 @@ func (w *treeWriter) wrote() {
 	im.queue, im.size, im.view, im.past, im.wrote = im.queue[:0], 0, nil, nil, true
 }
 
-// finish writes the waiting steps and moves the end of the branch to the last line.
+// finish writes the waiting steps and moves the end of the branch to the last line. A fork that has
+// said nothing yet has no session: that begins with what it says.
 func (im *treeImporter) finish() error {
+	if wait, err := im.onlyCopies(); err != nil || wait {
+		return err
+	}
 	if err := im.flush(); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -56,6 +57,47 @@ func (w *treeWriter) share(next *treeStep) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// beginAtCopy has the branch of a fork begin at the newest message of the copy that the transcript
+// begins with, if the copy has all that is before that message and nothing else. An agent that does
+// not keep the ids of records in a fork has such transcripts.
+func (w *treeWriter) beginAtCopy() error {
+	c := w.im.copy
+	if c == nil || !c.fork || !c.over || c.last.id.IsZero() || w.Tip.Value.Exists() ||
+		len(w.im.placed) > 0 || w.im.tree != nil || w.im.as == w.im.begins.From {
+		return nil
+	}
+	left := maps.Clone(c.met)
+	for e, err := range w.Walk(c.last.id, history.OwnLine) {
+		if err != nil {
+			return err
+		}
+		if e.Kind == format.KindMessage && !left[e.ID] {
+			return nil
+		}
+		delete(left, e.ID)
+	}
+	if len(left) > 0 {
+		return nil
+	}
+	if err := w.move(c.last.id, nil); err != nil {
+		return err
+	}
+	w.Tip.Value.Kind = format.SessionValue
+	w.shared = sharedEntry{c.last.id, w.im.begins.From}
+	return nil
+}
+
+// onlyCopies reports whether nothing was written of a fork, whose messages are all copies.
+func (im *treeImporter) onlyCopies() (bool, error) {
+	c := im.copy
+	if c == nil || !c.fork || c.over || c.last.id.IsZero() || im.wrote ||
+		slices.ContainsFunc(im.queue, func(next treeStep) bool { return !next.out.Note }) {
+		return false, nil
+	}
+	view, err := im.refs()
+	return err == nil && !exists(view, im.as), err
 }
 
 // waitsForCopy reports whether another session has a message that waits.

@@ -65,6 +65,9 @@ func (w *treeWriter) step(next *treeStep) error {
 		im.abandon(next.step.RewindTo)
 		return nil
 	}
+	if err := w.beginAtCopy(); err != nil {
+		return err
+	}
 	if shared, err := w.share(next); err != nil || shared {
 		return err
 	}

@@ -178,7 +178,7 @@ func (d *reader) say(o jsonvalue.Object, item bool) error {
 		d.spawned(&m)
 	}
 	return d.emit(transcript.Step{Message: m, Session: d.stats.Session, Home: d.stats.Home,
-		Begins: d.begins})
+		Begins: d.begins, Given: d.stats.Parent != ""})
 }
 
 // meet notes what a message has to do with others.

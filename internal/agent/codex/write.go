@@ -33,8 +33,7 @@ func (w *writer) Begin(first *transcript.Item) {
 	if first == nil {
 		return
 	}
-	if _, kept, native := transcript.Native(Agent, &first.Message); native &&
-		kept.Text("type") == typeMeta {
+	if namesSession(&first.Message) {
 		return
 	}
 	w.record(typeMeta, w.AddedHere(), jsonvalue.NewObject(
@@ -47,9 +46,20 @@ func (w *writer) Begin(first *transcript.Item) {
 	}
 }
 
-// Message writes a message as a record, or as several.
+// namesSession reports whether a message is the record that names a session.
+func namesSession(m *transcript.Message) bool {
+	_, kept, native := transcript.Native(Agent, m)
+	return native && kept.Text("type") == typeMeta
+}
+
+// Message writes a message as a record, or as several. A fork has the record that names its session
+// after what it shares with the origin: one such record is enough.
 func (w *writer) Message(it *transcript.Item) bool {
 	m := &it.Message
+	if namesSession(m) && w.Report.Notes+w.Report.Messages > 0 {
+		w.Report.Left["records that name a fork"]++
+		return false
+	}
 	if said, kept, native := transcript.Native(Agent, m); native {
 		w.native(m, said, kept)
 	} else {

@@ -79,8 +79,10 @@ type Step struct {
 	// RewindTo, of a rewind, is the first message that leaves, with every later one. The zero
 	// Origin stands for all messages.
 	RewindTo Origin
-	// Begins is the session that this one may begin with a copy of; "" for none.
+	// Begins is the session that this one may begin with a copy of; "" for none. Given says that the
+	// copy is what a subagent was given, not the history of a fork.
 	Begins string
+	Given  bool
 	// Tree is set by readers whose transcripts are trees. Each message follows the end of the line
 	// that the steps before it have made, wherever a store has the message. nil if messages follow
 	// each other as they come.
