@@ -19,12 +19,15 @@ func hidesEnd(text string) bool {
 		strings.Contains(text, "PIPESTATUS") {
 		return false
 	}
-	list := script.Read(text[:min(len(text), maxScript)])
-	if len(list) == 0 {
-		return false
+	for _, last := range slices.Backward(script.Read(text[:min(len(text), maxScript)])) {
+		if len(last.Words) == 0 {
+			return false
+		}
+		if program := last.Words[0]; !slices.Contains([]string{"fi", "done", ")", "}"}, program) {
+			return last.Piped && slices.Contains(filters[:], program)
+		}
 	}
-	last := list[len(list)-1]
-	return last.Piped && len(last.Words) > 0 && slices.Contains(filters[:], last.Words[0])
+	return false
 }
 
 // broke reports whether what a check printed tells that it failed. It is asked where no exit status

@@ -71,14 +71,17 @@ func (d *Digester) result(r *Result) {
 		o.output = "" // nothing got in its way
 	}
 	hidden := !o.failed && hidesEnd(script)
+	checks := func(i int) bool { return d.Made[i].isCheck() }
 	switch f.Kind {
 	case Command, Commit:
-		for _, i := range facts {
+		for n, i := range facts {
 			if k := d.Made[i].Kind; k == Command || k == Commit {
-				if hidden && d.Made[i].isCheck() && !readTests(o.output).seen && broke(o.output) {
-					o.failed, o.exit = true, -1
+				end := o // of several checks, what is printed at the end is of the last
+				if hidden && checks(i) && !slices.ContainsFunc(facts[n+1:], checks) &&
+					!readTests(o.output).seen && broke(o.output) {
+					end.failed, end.exit = true, -1
 				}
-				d.ended(i, o)
+				d.ended(i, end)
 				f = d.Made[i]
 			}
 		}
