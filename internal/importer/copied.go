@@ -62,7 +62,7 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 	im.begins = &beginning{Session: im.as, Of: session, From: session}
 	c := &copied{said: map[string][]original{}, left: map[transcript.Origin]bool{},
 		gone: map[uint64]original{}, met: map[format.ID]bool{}, fork: !st.Given}
-	home := false
+	home := session == im.as // an earlier import has found what it shares
 	if !exists(view, session) {
 		if transcript.IsEntryUUID(session) {
 			if handed, err := im.homeOf(view, "", session); err != nil || handed != "" {
@@ -76,9 +76,9 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 		}
 		im.begins.From = im.standIn(view, forks, im.as, session)
 		im.standsIn(im.as, session)
-		home = im.begins.From == "" && own != im.as
+		home = im.begins.From == ""
 	}
-	from := im.begins.From
+	from, came := im.begins.From, home && own != im.as // from one session; a fork shares any
 	if home {
 		from, c.of = im.as, own
 	}
@@ -86,10 +86,12 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 	if tip.IsZero() || from == im.as && !home {
 		return nil, nil
 	}
-	if err := im.copiedLine(c, tip, home, session); err != nil {
+	if err := im.copiedLine(c, tip, func(of *format.Source) bool {
+		return !home || of != nil && (came && of.Session == session || !came && of.Session != own)
+	}); err != nil {
 		return nil, err
 	}
-	if home && len(c.said) > 0 {
+	if came && len(c.said) > 0 {
 		im.begins.From = im.as
 	}
 	for _, list := range c.said {
@@ -98,10 +100,9 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 	return c, nil
 }
 
-// copiedLine adds the messages of the session that ends in tip. home says that only those of
-// another one count that came into it.
+// copiedLine adds the messages of the session that ends in tip, if they may be copied.
 func (im *treeImporter) copiedLine(
-	c *copied, tip format.ID, home bool, session string,
+	c *copied, tip format.ID, may func(of *format.Source) bool,
 ) (err error) {
 	line := map[format.ID]bool{}
 	for e, err := range im.Walk(tip, history.OwnLine) {
@@ -122,7 +123,7 @@ func (im *treeImporter) copiedLine(
 		default:
 			continue
 		}
-		if home && (e.Source == nil || e.Source.Session != session) {
+		if !may(e.Source) {
 			continue
 		}
 		shown, err := im.Entry(e.ID)
@@ -220,7 +221,7 @@ func (im *treeImporter) copyUnnamed(next *treeStep) (*copied, error) {
 	}
 	words := wordsOf(&transcript.Message{Role: m.Role, Text: clean.Text, Parts: clean.Parts})
 	for _, name := range sessionNames(view) {
-		if _, others := history.Owner(view, name); others || name == im.as {
+		if _, others := history.Owner(view, name); others {
 			continue
 		}
 		first, err := im.firstOf(name, view.Get(history.RefName(name, history.MainBranch)).ID)
