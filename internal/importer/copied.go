@@ -40,6 +40,9 @@ type copied struct {
 	fork  bool                       // the copy is the history of a fork
 	met   map[format.ID]bool         // the messages that were met
 	last  original                   // the newest of them
+	// Messages without words, as thoughts that an agent keeps to itself: nothing tells one from
+	// another
+	silent map[format.ID]bool
 }
 
 // original is a message that may be copied.
@@ -61,7 +64,8 @@ func (im *treeImporter) copiedFrom(st *transcript.Step) (*copied, error) {
 	}
 	im.begins = &beginning{Session: im.as, Of: session, From: session}
 	c := &copied{said: map[string][]original{}, left: map[transcript.Origin]bool{},
-		gone: map[uint64]original{}, met: map[format.ID]bool{}, fork: !st.Given}
+		gone: map[uint64]original{}, met: map[format.ID]bool{}, fork: !st.Given,
+		silent: map[format.ID]bool{}}
 	home := session == im.as // an earlier import has found what it shares
 	if !exists(view, session) {
 		if transcript.IsEntryUUID(session) {
@@ -137,6 +141,7 @@ func (im *treeImporter) copiedLine(
 		}
 		words := wordsOf(&m)
 		c.said[words] = append(c.said[words], was)
+		c.silent[e.ID] = m.Gone == "" && words == wordsOf(&transcript.Message{Role: m.Role})
 	}
 	if len(c.gone) > 0 && c.traces == nil {
 		c.traces, err = im.ForgottenWords()

@@ -73,7 +73,7 @@ func (w *treeWriter) beginAtCopy() error {
 		if err != nil {
 			return err
 		}
-		if e.Kind == format.KindMessage && !left[e.ID] {
+		if e.Kind == format.KindMessage && !left[e.ID] && !c.silent[e.ID] {
 			return nil
 		}
 		delete(left, e.ID)
