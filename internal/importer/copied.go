@@ -30,7 +30,7 @@ type copied struct {
 	prompts []uint64              // where prompts are on the session's line
 	at      uint64                // where the newest message that was met is on the line
 	gone    map[uint64]original   // messages whose words are gone, by their place
-	traces  *history.Traces       // of what was forgotten; nil if no words are gone
+	traces  *history.Traces       // of what was forgotten here; nil if nothing was
 	// of is the transcript, if it has a copy of a session that came home: what an export wrote is
 	// known by its hints
 	of    string
@@ -141,9 +141,9 @@ func (im *treeImporter) copiedLine(
 		}
 		words := wordsOf(&m)
 		c.said[words] = append(c.said[words], was)
-		c.silent[e.ID] = m.Gone == "" && words == wordsOf(&transcript.Message{Role: m.Role})
+		c.silent[e.ID] = m.Gone == "" && words == m.Role
 	}
-	if len(c.gone) > 0 && c.traces == nil {
+	if len(c.gone) > 0 {
 		c.traces, err = im.ForgottenWords()
 	}
 	return err
@@ -316,9 +316,7 @@ func (c *copied) meetsForgotten(m *conversation.Message, role string) bool {
 
 // meet notes a message that was met.
 func (c *copied) meet(o original) {
-	if c.met != nil {
-		c.met[o.id], c.last = true, o
-	}
+	c.met[o.id], c.last = true, o
 }
 
 // standIn returns the session to compare with where the copied one is not in the store: the first
@@ -361,7 +359,7 @@ func (c *copied) has(m *transcript.Message, out conversation.Message) bool {
 	}
 	clean := transcript.Message{Role: m.Role, Note: m.Note, Text: out.Text, Parts: out.Parts}
 	words := wordsOf(&clean)
-	silent := words == wordsOf(&transcript.Message{Role: m.Role})
+	silent := words == m.Role
 	met := !silent && (c.meets(words) || c.meetsForgotten(&out, m.Role))
 	switch {
 	case m.Note && !met:
@@ -374,7 +372,8 @@ func (c *copied) has(m *transcript.Message, out conversation.Message) bool {
 	return true
 }
 
-// wordsOf encodes the content of a message, without the other fields of its record.
+// wordsOf encodes the content of a message behind its role, without the other fields of its record.
+// Of a message that says nothing it is the role.
 func wordsOf(m *transcript.Message) string {
 	var b strings.Builder
 	b.WriteString(m.Role)

@@ -81,11 +81,16 @@ func (w *treeWriter) beginAtCopy() error {
 	if len(left) > 0 {
 		return nil
 	}
-	if err := w.move(c.last.id, nil); err != nil {
+	return w.moveToShared(sharedEntry{c.last.id, w.im.begins.From})
+}
+
+// moveToShared moves the end of the branch to an entry that another session has.
+func (w *treeWriter) moveToShared(at sharedEntry) error {
+	if err := w.move(at.id, nil); err != nil {
 		return err
 	}
 	w.Tip.Value.Kind = format.SessionValue
-	w.shared = sharedEntry{c.last.id, w.im.begins.From}
+	w.shared = at
 	return nil
 }
 
@@ -116,11 +121,9 @@ func (w *treeWriter) moveOn(next *treeStep, id format.ID, session string, left b
 		}
 		w.owed = append(w.owed, format.Entry{Left: w.Tip.Value.ID, Source: src})
 	}
-	if err := w.move(id, nil); err != nil {
+	if err := w.moveToShared(sharedEntry{id, session}); err != nil {
 		return err
 	}
-	w.Tip.Value.Kind = format.SessionValue
-	w.shared = sharedEntry{id, session}
 	w.count.Known++
 	if err := w.im.begin(id); err != nil {
 		return err
