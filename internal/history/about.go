@@ -71,15 +71,15 @@ func (a *About) check() error {
 		switch {
 		case len(text) > most:
 			return fmt.Errorf("%s of %d bytes: %d is the most", what, len(text), most)
+		case strings.ContainsFunc(text, unicode.IsControl):
+			return fmt.Errorf("bad %s: %q holds a control character", what, Clip(text))
 		case !utf8.ValidString(text) || strings.ContainsFunc(text, bad):
 			return fmt.Errorf("bad %s: %q", what, Clip(text))
 		}
 		return nil
 	}
-	if strings.ContainsFunc(a.Title, unicode.IsControl) {
-		return fmt.Errorf("bad title: %q holds a control character", Clip(a.Title))
-	}
-	if err := line("title", a.Title, maxAboutTitle, unicode.IsControl); err != nil {
+	anything := func(rune) bool { return false }
+	if err := line("title", a.Title, maxAboutTitle, anything); err != nil {
 		return err
 	}
 	if len(a.Tags) > maxTags {
@@ -87,7 +87,7 @@ func (a *About) check() error {
 	}
 	for i, tag := range a.Tags {
 		err := line("tag", tag, maxTag, func(r rune) bool {
-			return r == ',' || r == '#' || unicode.IsSpace(r) || unicode.IsControl(r)
+			return r == ',' || r == '#' || unicode.IsSpace(r)
 		})
 		if err != nil {
 			return fmt.Errorf("%w: a tag is a word without commas and #", err)

@@ -55,7 +55,9 @@ func (w *writer) linked(before []json.RawMessage, host jsonvalue.Object, up stri
 	for i, raw := range before {
 		o := jsonvalue.AsObject(raw)
 		id := o.Text("uuid")
-		if (id != "" && string(o["cwd"]) != "null" || o.Text("cwd") != "") && w.place(o) {
+		// the directory of a record of the conversation may stand in its host, and in no other one
+		hasPlace := id != "" && string(o["cwd"]) != "null" || o.Text("cwd") != ""
+		if hasPlace && w.place(o) {
 			raw = jsonvalue.Encode(o)
 			before[i] = raw
 		}
