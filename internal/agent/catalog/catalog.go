@@ -307,7 +307,7 @@ var agents = [...]Agent{
 		ForkOf:   forkOfPi,
 		Program:  "openclaw",
 		Root:     func(e Env) string { return e.under("OPENCLAW_STATE_DIR", ".openclaw", "") },
-		Files:    []string{"agents/*/sessions/*.jsonl"},
+		Files:    []string{"agents/*/sessions/*.jsonl", "agents/*/sessions/*.jsonl.reset.*"},
 		Began:    begunByCwd,
 	},
 	{

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,8 +52,15 @@ func (a *Agent) IsHere(e Env, look func(program string) (string, error)) bool {
 	})
 }
 
-// listOfSessions is what Continue, and what is made of it, calls its list of the others.
-const listOfSessions = "sessions.json"
+// beside are how names of files end that stand beside transcripts: the list of the others that
+// Continue, and what is made of it, has; what OpenClaw measures of a session.
+var beside = [...]string{"sessions.json", ".trajectory.jsonl"}
+
+func isBeside(file string) bool {
+	return slices.ContainsFunc(beside[:], func(end string) bool {
+		return strings.HasSuffix(Plain(filepath.Base(file)), end)
+	})
+}
 
 // Sessions lists the transcripts of the agent under root, those of subagents last. only, if it is
 // not nil, says which: no other file is opened.
@@ -68,7 +76,7 @@ func (a *Agent) Sessions(root string, only func(file string) bool) (list []Begun
 	}
 	for _, pattern := range patterns {
 		for _, file := range transcripts(root, pattern) {
-			if Plain(filepath.Base(file)) == listOfSessions || !wanted(only, file) {
+			if isBeside(file) || !wanted(only, file) {
 				continue
 			}
 			b := Begun{File: file, Session: a.Began(file)}
@@ -104,7 +112,8 @@ func glob(dir, pattern string) []string {
 // transcripts is glob for files that somebody may have packed.
 func transcripts(dir, pattern string) []string {
 	return unpacked(slices.DeleteFunc(glob(dir, pattern+"*"), func(file string) bool {
-		return filepath.Ext(Plain(file)) != filepath.Ext(pattern)
+		ok, _ := path.Match(path.Base(pattern), filepath.Base(Plain(file)))
+		return !ok
 	}))
 }
 

@@ -40,7 +40,7 @@ var marks = [...]mark{
 	}},
 	{"claude-code", func(o jsonvalue.Object) bool {
 		return in(o, "parentUuid") && in(o, "uuid") || o.Has("leafUuid") ||
-			o.Has("sessionId") && o.Has("type") && !o.Has("id") ||
+			o.Has("sessionId") && o.Has("type") && !o.Has("id") && !o.Has("traceSchema") ||
 			o.Text("type") == "file-history-snapshot" && o.Has("snapshot")
 	}},
 	{"droid", func(o jsonvalue.Object) bool {

@@ -35,8 +35,8 @@ func Pi() *Form {
 // piMarks are what Pi writes before a prompt: the files that the command line names, and the text
 // of a skill.
 func piMarks() *transcript.Voices {
-	return &transcript.Voices{Leads: []transcript.Lead{
-		{Open: `<file name="`, Close: "</file>"}, {Open: `<skill name="`, Close: "</skill>"}}}
+	return clawMarks(&transcript.Voices{Leads: []transcript.Lead{
+		{Open: `<file name="`, Close: "</file>"}, {Open: `<skill name="`, Close: "</skill>"}}})
 }
 
 // PiForkOf returns the session that one begins with a copy of, by its first record, which names the
@@ -62,6 +62,11 @@ func piAdapt(o jsonvalue.Object, _ []Call) Message {
 	case "bashExecution": // a command that the person ran, and what it printed
 		said.Content = []json.RawMessage{o["command"], o["output"]}
 		said.Unknown, said.Taken = false, []string{"command", "output"}
+	case "assistant": // a call of the model that failed, before it said anything
+		if why := o.Text("errorMessage"); why != "" && len(said.Content) == 0 {
+			said.Role, said.Content = "", []json.RawMessage{o["errorMessage"]}
+			said.Taken = append(said.Taken, "errorMessage")
+		}
 	case "custom", "hookMessage": // of an extension
 		said.Unknown = false
 	}

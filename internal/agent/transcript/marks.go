@@ -30,6 +30,9 @@ type Voices struct {
 	// name: from Open to Close, each at the beginning of a line. One may begin in a text of a message
 	// and end in a later one.
 	Spans []Lead
+	// Opens returns the length of the client's piece that a line begins with, where no list above
+	// can say it; 0 for none. first says that nothing but the client's is before it. nil: none.
+	Opens func(line string, first bool) int
 }
 
 // Lead begins a text of the client: all of it, or, with Close, what is before and with Close.
@@ -226,6 +229,9 @@ func (t *Voices) opens(s string, first bool) int {
 		if strings.HasPrefix(s, open) {
 			return len(s)
 		}
+	}
+	if t.Opens != nil {
+		return t.Opens(s, first)
 	}
 	return 0
 }
