@@ -164,7 +164,7 @@ func (g *Indexing) add(b *history.Batch) (err error) {
 	for i := range b.Said {
 		if d := &b.Said[i]; d.Plain {
 			if !line[i] {
-				g.u.rewound[d.ID] = true
+				g.u.leave(b.Session, d.ID)
 			}
 			g.u.b.Add(docOf(b.Session, d))
 			g.x.changed++

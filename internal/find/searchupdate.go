@@ -178,11 +178,20 @@ type searchUpdate struct {
 	s       *Reader
 	x       *searchIndex
 	b       search.Builder
-	rewound map[format.ID]bool // the rewound versions in b
+	// The rewound versions in b, by session: a fork may have left what its origin still says.
+	rewound map[string]map[format.ID]bool
 }
 
 func newSearchUpdate(s *Reader, x *searchIndex) *searchUpdate {
-	return &searchUpdate{s: s, x: x, rewound: map[format.ID]bool{}}
+	return &searchUpdate{s: s, x: x, rewound: map[string]map[format.ID]bool{}}
+}
+
+// leave says of a version that is added to b that the session has rewound it.
+func (r *searchUpdate) leave(session string, version format.ID) {
+	if r.rewound[session] == nil {
+		r.rewound[session] = map[format.ID]bool{}
+	}
+	r.rewound[session][version] = true
 }
 
 func (r *searchUpdate) apply(session string, c searchChange) error {
@@ -277,7 +286,7 @@ func (r *searchUpdate) add(session string, f searchDoc) error {
 		return err
 	}
 	if f.rewound {
-		r.rewound[f.version()] = true
+		r.leave(session, f.version())
 	}
 	return r.put(doc)
 }
@@ -316,13 +325,16 @@ func (r *searchUpdate) flush() error {
 		seg = &searchSegment{bytes: b,
 			Source: search.Source{Segment: segment, Hidden: map[uint32]bool{}}}
 	}
-	for doc := uint32(0); len(r.rewound) > 0 && int(doc) < seg.Docs(); doc++ {
-		_, version, err := seg.Entry(doc)
-		if err != nil {
-			return err
-		}
-		if r.rewound[version] {
-			seg.Hidden[doc] = true
+	for session, versions := range r.rewound {
+		first, end := seg.Range(session)
+		for doc := first; doc < end; doc++ {
+			_, version, err := seg.Entry(doc)
+			if err != nil {
+				return err
+			}
+			if versions[version] {
+				seg.Hidden[doc] = true
+			}
 		}
 	}
 	clear(r.rewound)
