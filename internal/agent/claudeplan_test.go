@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,9 @@ func TestClaudeQueuedPrompts(t *testing.T) {
 		taskEnded    = "<task-notification>x</task-notification>\n" +
 			"Read the output file to retrieve the result: /t/b1.output"
 	)
+	of := func(answer, block string) string {
+		return regexp.MustCompile(`"id":"m-."`).ReplaceAllString(block, `"id":"`+answer+`"`)
+	}
 	for _, c := range []struct {
 		name, in string
 		want     []string // what was said, with the role of messages and "note"
@@ -68,6 +72,11 @@ func TestClaudeQueuedPrompts(t *testing.T) {
 		{"an attachment that is still to come",
 			lines(user("a", "", "1"), queue("enqueue", "typed", newer), queue("remove", "", newer)),
 			[]string{"user 1"}},
+		{"an attachment that comes after the answer that was being written",
+			lines(user("a", "", "1"), model("b", "a", "2"), queue("enqueue", "typed", newer),
+				queue("remove", "", newer), of("m-b", model("c", "b", "3")),
+				of("m-b", model("d", "c", "4"))),
+			[]string{"user 1", "model 2", "model 3", "model 4"}},
 		{"no attachment came",
 			lines(user("a", "", "1"), queue("enqueue", "typed", newer), queue("remove", "", newer),
 				user("b", "a", "2"), model("c", "b", "3")),

@@ -104,7 +104,8 @@ type plan struct {
 	waiting  []int              // of queue, those that have not left it
 	newestOf string             // the session that a record named last
 	newest   string             // the version that a record named last
-	farthest int32              // the newest record that an answer of the model follows
+	farthest int32              // the newest record that an answer of the model begins after
+	answered string             // the id of the newest answer; its blocks are records of their own
 	texts    map[string][]int32 // the entries of prompts, by text, to find those of the queue
 	session  string             // of the records, the newest
 	first    string             // the first timestamp
@@ -235,8 +236,12 @@ func (p *plan) said(o jsonvalue.Object, hints *transcript.Hints, e *entry) {
 	if !e.sidechain {
 		p.prompt(o, inner, e)
 	}
-	if up, ok := p.index[e.up]; ok && e.kind == kindAssistant && !e.sidechain {
-		p.farthest = max(p.farthest, up)
+	if e.kind == kindAssistant && !e.sidechain {
+		up, ok := p.index[e.up]
+		if ok && (e.answer == "" || e.answer != p.answered) {
+			p.farthest = max(p.farthest, up)
+		}
+		p.answered = e.answer
 	}
 }
 
