@@ -149,8 +149,8 @@ func (o *compactOptions) tell(a *app, d summaries.Compaction) {
 		text = "summarized " + plural(n, "topic", "topics")
 	}
 	if d.Before > 0 {
-		was, is := inUnit(usage.Tokens(d.Before), usage.Tokens(d.After))
-		text += fmt.Sprintf(": %s tokens -> %s", was, is)
+		text += fmt.Sprintf(": %s tokens -> %s", inUnit(usage.Tokens(d.Before)),
+			inUnit(usage.Tokens(d.After)))
 	}
 	for _, more := range []struct {
 		n         int
@@ -178,17 +178,15 @@ func (o *compactOptions) tell(a *app, d summaries.Compaction) {
 	}
 }
 
-// inUnit writes two numbers in the unit that fits the larger: "9.3 M" and "0.3 M".
-func inUnit(large, small int64) (string, string) {
-	unit, name := 1e6, " M"
+// inUnit writes a number in the unit that fits it: "9.3 M", "42.2 k" and "9,999".
+func inUnit(n int64) string {
 	switch {
-	case large < 10_000:
-		return grouped(large), grouped(small)
-	case large < 1_000_000:
-		unit, name = 1e3, " k"
+	case n < 10_000:
+		return grouped(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f k", float64(n)/1e3)
 	}
-	return fmt.Sprintf("%.1f%s", float64(large)/unit, name),
-		fmt.Sprintf("%.1f%s", float64(small)/unit, name)
+	return fmt.Sprintf("%.1f M", float64(n)/1e6)
 }
 
 // compact runs the compaction that the flags ask for.

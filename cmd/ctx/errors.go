@@ -76,7 +76,8 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 			"`ctx import --all` brings what agents have of this project, and `ctx session list` "+
 				"has what others share")
 	}
-	if errors.Is(err, history.ErrNotFound) && !errors.Is(err, history.NoStep) {
+	if errors.Is(err, history.ErrNotFound) && !errors.Is(err, history.NoStep) ||
+		errors.Is(err, history.ErrInput) {
 		err = a.meant(cmd, args, err)
 	}
 	f := command.FailedWith{Err: err, Running: a.running,
@@ -95,12 +96,19 @@ func (a *app) meant(cmd *cobra.Command, args []string, err error) error {
 			return withHint(err, "did you mean --%s?", f)
 		}
 		arg = arg[strings.IndexByte(arg, '=')+1:]
-		if !strings.Contains(err.Error(), strconv.Quote(arg)) {
+		at := strconv.Quote(arg)
+		if !errors.Is(err, history.ErrNotFound) {
+			at = "session " + at // another input may be a file of that name
+		}
+		if !strings.Contains(err.Error(), at) {
 			continue
 		}
 		if info, failed := os.Stat(a.path(arg)); failed == nil && !info.IsDir() {
 			return withHint(err, "`ctx log --file %s` has what changed a file, `ctx blame %s` who wrote "+
 				"its lines", arg, arg)
+		}
+		if !errors.Is(err, history.ErrNotFound) {
+			continue
 		}
 		if strings.ContainsAny(arg, "^:{") || strings.Contains(arg, "..") {
 			return withHint(err, "`ctx help revisions` says how sessions and messages are named")

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -160,11 +159,11 @@ func writeWhole(fs *durable.FS, path string, write func(io.Writer) error) error 
 	defer temp.Discard()
 	out := bufio.NewWriterSize(temp, 1<<20)
 	err := write(out)
-	if err == nil {
-		err = errors.Join(out.Flush(), temp.Sync())
-	}
-	if err == nil {
-		err = temp.Rename(path)
+	for _, step := range []func() error{out.Flush, temp.Sync,
+		func() error { return temp.Rename(path) }} {
+		if err == nil {
+			err = step()
+		}
 	}
 	return err
 }

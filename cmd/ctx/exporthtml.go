@@ -87,7 +87,7 @@ func markdownFormat() exportFormat {
 			text, cut := doc.Markdown()
 			done := exported{Messages: doc.Messages, losses: losses{Left: doc.Left}}
 			if cut > 0 {
-				done.Changed = counter{"long call or result, cut": cut}
+				done.Changed = counter{"long calls and results, cut": cut}
 			}
 			_, err = w.Write(text)
 			return done, err

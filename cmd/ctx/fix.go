@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -58,7 +59,11 @@ func (o *outcomeOptions) fix(a *app, text string) error {
 		}
 		a.printMending(m)
 	}
-	return a.foundOr(len(list) > 0, "no session has an error like this one")
+	none := "no session has an error like this one"
+	if info, err := os.Stat(a.path(text)); err == nil && !info.IsDir() {
+		none += ": `ctx fix - < " + text + "` looks for those in the file"
+	}
+	return a.foundOr(len(list) > 0, none)
 }
 
 // printMending prints a failure and what ended it.

@@ -330,6 +330,9 @@ func (o *forgetOptions) tell(a *app, s *session.Store, view *refs.View, r forget
 		a.say("nothing in the store contains it; --remote also looks into its files on remotes")
 	case len(r.Objects) == 0 && len(r.Remains)+len(r.Unread) > 0:
 		a.say("no readable body contains it")
+	case len(r.Objects) == 0 && o.rule != "" && o.rule != "all":
+		a.say("no secret of the class %s is in the store; `ctx scan` lists the classes of those that are",
+			o.rule)
 	case len(r.Objects) == 0:
 		a.say("nothing in the store contains it")
 	case o.dryRun:
@@ -351,8 +354,8 @@ func (o *forgetOptions) tell(a *app, s *session.Store, view *refs.View, r forget
 	}
 	if len(r.Objects) > 0 {
 		titles := map[bool]string{true: "titles that agents made of it (--text erases them), "}
-		a.say("%sbundles, other copies and requests to models are not changed either: change a "+
-			"secret that was said", titles[o.text+o.rule == "" && len(own) > 0])
+		a.say("%sbundles, other copies and requests to models are not changed: change a secret that "+
+			"was said", titles[o.text+o.rule == "" && len(own) > 0])
 	}
 }
 

@@ -59,8 +59,8 @@ func (l *linker) link(a *app, s *session.Store) error {
 	}
 	n, err := s.Importer.LinkChildren(a.c, l.children)
 	if n > 0 {
-		a.say("ctx: import: %s linked to the calls that began them",
-			plural(n, "session", "sessions"))
+		a.say("ctx: import: %s", plural(n, "session linked to the one that began it",
+			"sessions linked to those that began them"))
 	}
 	return err
 }

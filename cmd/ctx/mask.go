@@ -36,6 +36,11 @@ func printMaskPlan(a *app, name, branch string, p edits.MaskPlan) error {
 		})
 	}
 	a.table(rows)
+	if len(p.Parts) == 0 && p.Prunable >= p.Gate {
+		a.say("ctx: mask: protected %d, prunable %d, and no part of these would be shorter",
+			p.Protected, p.Prunable)
+		return nil
+	}
 	a.say("ctx: mask: protected %d, prunable %d of the %d it takes, %s to shorten, saves %s",
 		p.Protected, p.Prunable, p.Gate, plural(len(p.Parts), "part", "parts"),
 		plural(p.Saved, "token", "tokens"))
@@ -99,6 +104,9 @@ func applyMasks(a *app, b openBranch, named []edits.MaskTarget) error {
 	}
 	for _, t := range done.Kept {
 		a.say("ctx: mask: %v would not be shorter", t)
+	}
+	if done.Entry.IsZero() && len(named)+done.Left == 0 {
+		a.say("ctx: mask: nothing to shorten: `ctx mask plan` says how much is old enough")
 	}
 	if !done.Entry.IsZero() {
 		a.line("%v", done.Entry)

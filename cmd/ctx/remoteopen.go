@@ -248,6 +248,10 @@ func namedRemote(set repo.Remotes, args []string) (name string, r repo.Remote, e
 			withHint(notFound("the store has no remote"), "`ctx remote add origin URL` adds one")
 	case !ok:
 		known := slices.Sorted(maps.Keys(set.Remotes))
+		if len(args) == 0 {
+			return "", r, usagef("no remote is named, and none is called %s: there are %s",
+				defaultRemote, oneLine(strings.Join(known, ", ")))
+		}
 		if near := repo.Nearest(name, known); near != "" {
 			return "", r, withHint(notFound("remote %q", oneLine(name)), "did you mean `%s`?", near)
 		}

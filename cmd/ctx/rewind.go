@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 type rewindOptions struct {
@@ -34,6 +38,9 @@ func (o *rewindOptions) run(a *app, rev string) error {
 	}
 	done, err := b.s.Conversation.Rewind(a.c, b.name, b.branch, target,
 		conversation.RewindOptions{Expect: expect})
+	if past, head := strings.CutPrefix(rev, "HEAD"); head && errors.Is(err, history.NoID) {
+		return withHint(err, "HEAD is another branch: @%s is of the one that -s and -b name", past)
+	}
 	if err != nil {
 		return err
 	}

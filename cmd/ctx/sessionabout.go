@@ -23,6 +23,11 @@ func newSessionTagCmd(a *app) *cobra.Command {
 		about *history.About, tags []string,
 	) {
 		about.Tags = append(about.Tags, tags...)
+		for _, tag := range remove {
+			if !slices.Contains(about.Tags, tag) {
+				a.say("ctx: session tag: it has no tag %q", oneLine(tag))
+			}
+		}
 		slices.Sort(about.Tags)
 		about.Tags = slices.DeleteFunc(slices.Compact(about.Tags),
 			func(tag string) bool { return slices.Contains(remove, tag) })

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -38,6 +39,9 @@ func newSessionForkCmd(a *app) *cobra.Command {
 			}
 		}
 		id, err := s.Conversation.GoOn(a.c, from, branch, name)
+		if errors.Is(err, history.ErrRefused) && len(args) == 1 {
+			return withHint(err, "`ctx session fork %s NAME` gives the new one a name", args[0])
+		}
 		if err != nil {
 			return err
 		}

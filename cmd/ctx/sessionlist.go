@@ -57,9 +57,12 @@ func newListCmd(a *app) *cobra.Command {
 		})
 		if err == nil {
 			lists = listedOnce(lists)
-			if asks := len(words) > 0 || o.times.given() || o.agent != ""; asks &&
-				len(lists) == 0 && !a.json {
-				a.say("no session has these words, times and agent")
+			switch asks := len(words) > 0 || o.times.given() || o.agent != ""; {
+			case len(lists) > 0 || a.json:
+			case asks:
+				a.say("no session fits: `ctx list` without words and flags lists all")
+			default:
+				a.say("no session yet: `ctx import --all` brings what agents have of this project")
 			}
 			o.print(a, lists)
 		}

@@ -208,6 +208,9 @@ func (t *Temp) create() error {
 // createTemp makes an empty file in dir. The file is not nil where only its mode cannot be set.
 func createTemp(dir string, perm fs.FileMode) (*os.File, error) {
 	file, err := os.CreateTemp(dir, OwnPrefix+"*")
+	if p := (*fs.PathError)(nil); errors.As(err, &p) && errors.Is(err, fs.ErrNotExist) {
+		p.Path = dir // the name of the file says nothing to anybody
+	}
 	if err == nil && perm != 0o600 {
 		err = file.Chmod(perm)
 	}

@@ -175,9 +175,9 @@ func (s *Reader) collectRange(c historyRange) (*docCollector, error) {
 
 // searchUpdate applies changes to an index.
 type searchUpdate struct {
-	s       *Reader
-	x       *searchIndex
-	b       search.Builder
+	s *Reader
+	x *searchIndex
+	b search.Builder
 	// The rewound versions in b, by session: a fork may have left what its origin still says.
 	rewound map[string]map[format.ID]bool
 }

@@ -122,8 +122,12 @@ func (d *Doctor) store(ctx context.Context) Check {
 	if d.Store == nil {
 		c.State, c.Detail, c.Hint = Fail, d.Err.Error(),
 			"`ctx init` makes one; without one the hooks do nothing"
-		if config := (&repo.ConfigError{}); errors.As(d.Err, &config) {
+		config, owner := &repo.ConfigError{}, &repo.OwnerError{}
+		switch {
+		case errors.As(d.Err, &config):
 			c.Hint = config.Hint
+		case errors.As(d.Err, &owner):
+			c.Hint = "if you trust the store, set CTX_DIR to its path"
 		}
 		return c
 	}
