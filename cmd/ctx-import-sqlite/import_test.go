@@ -41,6 +41,14 @@ func TestImport(t *testing.T) {
 				"Leap years were missing. | The parser was mended. | ! go test",
 			[]string{`insert into messages values ('m7', 's1', 'user',
 				'[{"type":"text","data":{"text":"Now the docs"}}]', null, 7, 7, 0)`}, "Now the docs"},
+		{"crush", "p/.crush/crush.db", []string{ // of its first year
+			crushMade[0], strings.Replace(crushMade[1], ",\n\t\tis_summary_message integer not null", "", 1),
+			`insert into sessions values ('s2', null, 'The parser', 9, 1)`,
+			`insert into messages values
+			('o1', 's2', 'user', '[{"type":"text","data":{"text":"Mend the parser"}}]', null, 1, 1),
+			('o2', 's2', 'assistant', '[{"type":"text","data":{"text":"Mended."}}]', 'gpt-5', 2, 2)`},
+			"Mend the parser | Mended.", []string{`insert into messages values ('o3', 's2', 'user',
+				'[{"type":"text","data":{"text":"Now the docs"}}]', null, 7, 7)`}, "Now the docs"},
 		{"goose", ".local/share/goose/sessions/sessions.db", gooseMade,
 			"Mend the parser | I look at it. | $ go test → failed | FAIL: leap years | Mended.",
 			[]string{`insert into messages (session_id, message_id, role, content_json,

@@ -95,12 +95,13 @@ from sessions where id = ?1`
 from sessions join (select session_id, count(*) as n, max(updated_at) as newest from messages
 	group by session_id) on session_id = sessions.id`
 
+	// What the tables of its first year do not have is taken from the outer query.
 	crushSession = `select json_object('id', id, 'title', title, 'parent', parent_session_id,
 	'children', (select json_group_array(id) from sessions where parent_session_id = ?1),
 	'messages', (select json_group_array(json_object('id', id, 'role', role, 'model', model,
 		'created_at', created_at, 'is_summary_message', is_summary_message, 'parts', json(parts)))
 	from (select * from messages where session_id = ?1 order by created_at, rowid)))
-from sessions where id = ?1`
+from sessions, (select 0 as is_summary_message) where id = ?1`
 
 	// Zed since 2025: one packed document for each thread. Older tables have no folders.
 	zedThreads = `with t as (select *, iif(data_type = 'zstd', unzstd(data), cast(data as text)) as doc
