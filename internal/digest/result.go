@@ -287,17 +287,9 @@ func isSilence(output string) bool {
 // question that has an answer is done: the answer repeats it.
 func (d *Digester) chosen(questions []int, o outcome) {
 	output, n, silent := o.output, 0, false
-	for rest := output; ; {
-		before, after, ok := strings.Cut(rest, `"="`)
-		if !ok {
-			break
-		}
-		answer, next, ok := strings.Cut(after, `"`)
-		if !ok {
-			break
-		}
-		question := before[strings.LastIndexByte(before, '"')+1:]
-		if rest = next; answer == "" || answer == "Unanswered" { // as opencode says it
+	for _, pair := range pairsOf(output) {
+		question, answer := pair[0], pair[1]
+		if answer == "" || answer == "Unanswered" { // as opencode says it
 			silent = true
 			continue
 		}
@@ -329,6 +321,38 @@ func (d *Digester) chosen(questions []int, o outcome) {
 	}
 	for _, i := range questions {
 		d.Made[i].State = Done
+	}
+}
+
+// pairsOf returns the questions and answers of a text with "question"="answer", "question"="answer"
+// user notes: words. Each of them may have quotation marks of its own.
+func pairsOf(output string) (pairs [][2]string) {
+	output, _, _ = strings.Cut(output, ". You can now continue")
+	_, rest, _ := strings.Cut(output, `"`)
+	for {
+		question, answer, ok := strings.Cut(rest, `"="`)
+		if !ok {
+			return pairs
+		}
+		if next := strings.Index(answer, `"="`); next >= 0 {
+			end, sep := -1, ""
+			for _, sep = range [...]string{`", "`, `, "`, `"`} {
+				if end = strings.LastIndex(answer[:next], sep); end >= 0 {
+					break
+				}
+			}
+			end = max(end, 0)
+			answer, rest = answer[:end], strings.TrimPrefix(answer[end:], sep)
+		} else {
+			rest = ""
+		}
+		_, notes, _ := strings.Cut(answer, " user notes: ")
+		answer, _, _ = strings.Cut(answer, `" user notes: `)
+		answer, _, _ = strings.Cut(answer, `" selected preview:`)
+		if answer = strings.TrimSuffix(answer, `"`); notes != "" {
+			answer = strings.TrimPrefix(answer+": "+notes, ": ")
+		}
+		pairs = append(pairs, [2]string{question, answer})
 	}
 }
 

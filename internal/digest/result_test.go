@@ -130,6 +130,21 @@ func TestAnswers(t *testing.T) {
 			"question[done]: Which parser?", "question[done]: Which branch?",
 			"decision: Which parser? → The old one", "decision: Which branch? → main")
 	})
+	for said, want := range map[string][]string{
+		`Your questions have been answered: "Which is "the first" one?"="The "old" one", "Which?"="main"`: {
+			`decision: Which is "the first" one? → The "old" one`, "decision: Which? → main"},
+		`"Which?"="Other" user notes: none of them, use "yacc" again, "Where?"="here" selected preview:
+<b class="x">b</b> user notes: or there. You can now continue with these answers in mind.`: {
+			`decision: Which? → Other: none of them, use "yacc" again`, "decision: Where? → here: or there"},
+		`"Which?"="a, b"`:          {"decision: Which? → a, b"},
+		`"Which?"="a", "Where?"="`: {"decision: Which? → a"},
+		`"a="b"="="c"`:             {`decision: a="b → ="c`},
+	} {
+		t.Run("with marks of their own: "+said, func(t *testing.T) {
+			check(t, []Message{called("a", "AskUserQuestion", `{"questions":[{"question":"Which parser?"}]}`),
+				answered("a", said)}, append([]string{"question[done]: Which parser?"}, want...)...)
+		})
+	}
 	t.Run("in other words", func(t *testing.T) {
 		check(t, []Message{called("a", "ask_user", `{"questions":[{"question":"Which parser?"}]}`),
 			answered("a", "The old\none")},
