@@ -61,7 +61,7 @@ func (r *Compaction) AdoptAll(t *Tx, branches []history.BranchName) error {
 			list = append(list, a)
 		}
 	}
-	if err := t.weigh(list); err != nil {
+	if err := r.weigh(t, list); err != nil {
 		return err
 	}
 	var folded []*history.Head
@@ -152,12 +152,12 @@ func (t *Tx) fold(a *adoption, op *format.Operation) (folded *history.Head, err 
 // weigh finds out, on all processors, which branches render fewer tokens after they have adopted
 // the forest, as text and without a budget. So does one that cannot be rendered as it is, because
 // of forgotten words.
-func (t *Tx) weigh(list []*adoption) error {
-	list = slices.DeleteFunc(slices.Clone(list), func(a *adoption) bool { return a.force })
-	if len(list) == 0 {
-		return nil
-	}
+func (r *Compaction) weigh(t *Tx, list []*adoption) error {
 	if err := t.store.Flush(); err != nil { // the rendering reads it
+		return err
+	}
+	list, err := r.mayShrink(t, list)
+	if err != nil || len(list) == 0 {
 		return err
 	}
 	defer t.Cache.PassBy()() // most of the branches are of sessions that are over
@@ -170,6 +170,31 @@ func (t *Tx) weigh(list []*adoption) error {
 		}
 		return errs[1]
 	})
+}
+
+// mayShrink returns the branches to weigh. Of many it leaves out those whose tails begin where they
+// began and of which no summary tells in other words: nobody would notice, and to render all would
+// take most of the time of a compaction. A branch that has pinned what is forgotten adopts anyway.
+func (r *Compaction) mayShrink(t *Tx, list []*adoption) (some []*adoption, err error) {
+	st, err := t.store.DraftOf(r.Forest)
+	if err != nil {
+		return nil, err
+	}
+	if r.told == nil {
+		r.told = told{}
+	}
+	for _, a := range list {
+		if a.force {
+			continue
+		}
+		tells, forgotten, err := r.told.since(t, st, a.Session, a.from.Pin)
+		a.force = forgotten
+		if !forgotten && (tells || err != nil || // the rendering says what is wrong
+			len(r.o.Branches) == 1 || a.from.Through != a.to.Through) {
+			some = append(some, a)
+		}
+	}
+	return some, nil
 }
 
 // RedoSummary summarizes a cluster from its entries again. It drops all present summaries first,

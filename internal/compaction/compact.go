@@ -37,7 +37,8 @@ type Compaction struct {
 	Forest string
 	force  bool // the branches adopt the forest even if that makes renderings longer
 	owners summaries.Owners
-	seen   int // the ForgetMark before the inputs of the answers were read
+	told   told // of the summaries that were looked at
+	seen   int  // the ForgetMark before the inputs of the answers were read
 	done   summaries.Compaction
 }
 

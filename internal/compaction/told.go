@@ -1,0 +1,63 @@
+package compaction
+
+import (
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// told holds, by summary, the sessions of the messages for which it stands: none if it is an
+// extract, after which a rendering says no more than before.
+type told map[format.ID]map[string]bool
+
+// since reports whether st tells of messages of a session in words of a model or a person that a
+// pinned forest does not have, and whether summaries of that forest are forgotten.
+func (c told) since(
+	t *Tx, st *forest.State, session string, pin format.ID,
+) (tells, forgotten bool, err error) {
+	was, err := t.ReadForest(pin)
+	if err != nil {
+		return false, false, err
+	}
+	whole, err := t.Objects.NothingGone()
+	had := map[format.ID]bool{}
+	for _, cluster := range was.Live() {
+		for _, v := range cluster.Covers {
+			if had[v.Summary] = true; err == nil && !whole && !forgotten {
+				forgotten, err = t.Objects.Forgotten(v.Summary)
+			}
+		}
+	}
+	for _, cluster := range st.Live() {
+		for _, v := range cluster.Covers {
+			if err == nil && !tells && !had[v.Summary] {
+				err = c.read(t, st, cluster, v)
+				tells = c[v.Summary][session]
+			}
+		}
+	}
+	return tells, forgotten, err
+}
+
+// read takes up a summary.
+func (c told) read(t *Tx, st *forest.State, cluster *forest.Cluster, v format.Cover) error {
+	if c[v.Summary] != nil {
+		return nil
+	}
+	c[v.Summary] = map[string]bool{}
+	written, err := t.summaries.WrittenCovers([]format.Cover{v})
+	if err != nil || len(written) == 0 {
+		return err
+	}
+	members, err := st.Slice(cluster, v.Offset, v.Offset+v.Count)
+	if err != nil {
+		return err
+	}
+	for _, id := range members {
+		e, err := t.Header(id)
+		if err != nil {
+			return err
+		}
+		c[v.Summary][e.Session] = true
+	}
+	return nil
+}
