@@ -10,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -95,9 +96,18 @@ func (o *renderOptions) input(
 		o.argument || len(o.expand)+len(o.query) > 0 {
 		return view.Input{}, err
 	}
-	whole, known := history.Named(v, name)
-	if known == nil && whole != name && format.IsUUID(whole) && strings.HasPrefix(whole, name) {
-		o.session = whole // nobody names a new session by the beginning of another's number
+	// Nobody names a new session by where HEAD is, a tag, several words, or the beginning of another's
+	// number.
+	whole, known := s.Recall.Named(v, name)
+	several := (*history.AmbiguousNameError)(nil)
+	sign := sessions.IsSign(name) || name[0] == '#'
+	words := sign || strings.Contains(name, " ")
+	switch {
+	case sign && known != nil, words && errors.As(known, &several):
+		return view.Input{}, known
+	case known == nil && whole != name &&
+		(words || format.IsUUID(whole) && strings.HasPrefix(whole, name)):
+		o.session = whole
 		return o.input(a, s, v, options)
 	}
 	in, projectErr := s.Recall.ProjectInput(v, name, options.Budget)
