@@ -48,14 +48,10 @@ func (a *app) status(s *session.Store, view *refs.View) error {
 	if a.json {
 		return a.answer(d)
 	}
-	list, err := s.Recall.Overviews(view)
-	if err != nil {
-		return err
-	}
-	st := &statusPrinter{a: a, d: &d, list: list, by: recordedBy(list), shield: s.Shielded()}
+	st := &statusPrinter{a: a, d: &d, by: recordedBy(d.list), shield: s.Shielded()}
 	_, st.refused = s.Allowed()
 	st.aside, _ = store.SetAsides(s.Dir) // fsck says why they cannot be looked for
-	if st.chosen, err = s.Recall.HeadChosen(view, list); err != nil {
+	if st.chosen, err = s.Recall.HeadChosen(view, d.list); err != nil {
 		return err
 	}
 	st.recorded()
@@ -116,10 +112,9 @@ func (a *app) statusEverywhere() error {
 
 // statusPrinter prints a status for a person, a part after the other.
 type statusPrinter struct {
-	a    *app
-	d    *statusDocument
-	list []sessions.Overview
-	by   []recordedAgent
+	a  *app
+	d  *statusDocument
+	by []recordedAgent
 
 	chosen  bool // HEAD stays where somebody has put it
 	shield  repo.Shield
@@ -192,12 +187,12 @@ func (st *statusPrinter) recorded() {
 // current says what the session that HEAD names is.
 func (st *statusPrinter) current() {
 	a, d := st.a, st.d
-	i := slices.IndexFunc(st.list, func(o sessions.Overview) bool { return o.Head })
+	i := slices.IndexFunc(st.d.list, func(o sessions.Overview) bool { return o.Head })
 	if i < 0 {
 		return
 	}
-	o := &st.list[i]
-	head := "current session " + oneLine(shortNames(st.list)[o.Name]) + ": "
+	o := &st.d.list[i]
+	head := "current session " + oneLine(shortNames(st.d.list)[o.Name]) + ": "
 	st.line("%s%s", head, cutWidth(a.sessionTitle(o), a.lineWidth()-displaywidth.String(head)-2))
 	if st.chosen {
 		st.line("  chosen by `ctx session use`: HEAD does not follow to where somebody spoke since")

@@ -10,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/sharing"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -34,6 +35,8 @@ type statusDocument struct {
 	// Unpushed counts the messages that no push has brought to a remote, by its name.
 	Unpushed map[string]int `json:"unpushed"`
 	hooksDocument
+
+	list []sessions.Overview
 }
 
 // statusBranch is a branch of the current session.
@@ -60,9 +63,13 @@ func statusOf(c context.Context, s *session.Store, view *refs.View) (statusDocum
 		}
 	}
 	list, err := s.Recall.Overviews(view)
+	if err == nil {
+		err = s.Recall.CountOnce(list)
+	}
 	if err != nil {
 		return d, err
 	}
+	d.list = list
 	d.Sessions = len(list)
 	for _, one := range list {
 		session := document.SessionOf(one.Session)

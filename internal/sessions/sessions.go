@@ -91,19 +91,56 @@ func (s *Reader) compareSessions(view *refs.View, list []Session, over passOver)
 		b := MainOf(&list[i])
 		shared := uint64(0)
 		for _, other := range lines[origin] {
-			base, err := s.MergeBase(other.Value.ID, b.Value.ID)
-			if err == nil && !base.IsZero() {
-				var e *format.Entry
-				if e, err = s.Header(base); err == nil {
-					shared = max(shared, e.Seq)
-				}
-			}
+			n, err := s.sharedBy(other, b)
 			if err != nil && !over(list[i].Name, err) {
 				return err
 			}
+			shared = max(shared, n)
 		}
 		b.Own -= min(b.Own, shared)
 		lines[origin] = append(lines[origin], b)
+	}
+	return nil
+}
+
+// sharedBy returns how many messages two branches have in common: those that both go on from.
+func (s *Reader) sharedBy(a, b *history.Branch) (uint64, error) {
+	base, err := s.MergeBase(a.Value.ID, b.Value.ID)
+	if err != nil || base.IsZero() {
+		return 0, err
+	}
+	e, err := s.Header(base)
+	if err != nil {
+		return 0, err
+	}
+	return e.Seq, nil
+}
+
+// CountOnce takes what sessions of other stores have of those in Also, which are in the list, from
+// the messages that are their own. Where both were imported, that is all that both can have.
+func (s *Reader) CountOnce(list []Overview) error {
+	at := map[string]*Session{}
+	for i := range list {
+		at[list[i].Name] = &list[i].Session
+	}
+	for i := range list {
+		twin := at[list[i].Also]
+		if twin == nil {
+			continue
+		}
+		a, b := MainOf(twin), MainOf(&list[i].Session)
+		joined, err := s.History(a.Value.ID).Has(b.Value.ID)
+		shared := b.Seq
+		if err == nil && !joined {
+			shared, err = s.sharedBy(a, b)
+		}
+		if err != nil && !s.PassOver(list[i].Name, err) {
+			return err
+		}
+		if shared == 0 {
+			shared = min(a.Seq, b.Seq)
+		}
+		b.Own -= min(b.Own, shared)
 	}
 	return nil
 }
