@@ -59,3 +59,16 @@ func TestAiderTrimmed(t *testing.T) {
 		t.Errorf("%d prompts:\n%s", prompts, Trace(steps))
 	}
 }
+
+// The lines of code in the map of a repository end as they do in their files: with spaces, too.
+func TestAiderMap(t *testing.T) {
+	kit := markdowns["aider.md"]
+	steps, _, _ := kit.Steps(t, []byte("# aider chat started at "+
+		"2026-02-03 08:00:00\n\n> Aider v0.86.1  \n> Here are summaries of some files.\n\na.ts:\n⋮\n"+
+		"│export namespace a {\n│    \n│    class B {\n⋮  \n\n#### /chat-mode  \n> Chat mode:  \n"))
+	for _, st := range steps {
+		if st.Message.Role == transcript.RoleModel {
+			t.Errorf("the model said %s", Trace(steps))
+		}
+	}
+}

@@ -132,7 +132,7 @@ func (a *aider) line(line string) {
 		a.add("", strings.TrimPrefix(line, "# "), false)
 	case a.inside:
 		a.add("", said, true)
-		a.inside = !ended
+		a.inside = !ended || isOfMap(said)
 	case prompted:
 		a.add(transcript.RoleUser, prompt, !a.blank)
 	case isOutput && (ended || !a.blank && last != transcript.RoleModel): // it begins no answer
@@ -143,6 +143,12 @@ func (a *aider) line(line string) {
 		a.add(transcript.RoleModel, line, true)
 	}
 	a.blank = strings.TrimSpace(line) == ""
+}
+
+// isOfMap reports whether a line is one of the map of a repository: the lines of code in it end as
+// they do in their files.
+func isOfMap(line string) bool {
+	return strings.HasPrefix(line, "│") || strings.HasPrefix(line, "⋮")
 }
 
 // begun returns the time of a launch; zero for any other line.
