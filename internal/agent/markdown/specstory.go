@@ -144,41 +144,54 @@ func withoutRule(lines []string) []string {
 }
 
 // What stands around a call of a tool, and around a thought: lines of their own, since an output
-// may have the same behind a number.
+// may have the same behind a number. The older extension has a rule behind each.
 const (
 	toolBegins    = "<tool-use data-tool-"
+	olderBegins   = "Tool use: **"
 	thoughtBegins = "<think><details><summary>Thought Process</summary>"
+	thoughtEnds   = "</details></think>"
+	rule          = "---"
 )
 
-var (
-	toolEnds    = []string{"</details></tool-use>", "</tool-use>"}
-	thoughtEnds = []string{"</details></think>"}
-)
+var toolEnds = []string{"</details></tool-use>", "</tool-use>"}
 
 // partsOfSpecStory divides what the model said into texts, thoughts and calls.
 func partsOfSpecStory(name, text string) (parts, results []json.RawMessage) {
 	add := func(said string) {
-		if said = strings.TrimSpace(said); said != "" {
+		said = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(said), rule+"\n"))
+		if said = strings.TrimSpace(strings.TrimSuffix(said, "\n"+rule)); said != "" && said != rule {
 			parts = append(parts, transcript.TextPart(said, nil))
 		}
 	}
 	for n := 0; text != ""; {
-		thought, tool := lineWith(text, thoughtBegins), lineWith(text, toolBegins)
-		at, ends := min(thought, tool), toolEnds
-		if thought < tool {
-			ends = thoughtEnds
+		thought, tool, older := lineWith(text, thoughtBegins), lineWith(text, toolBegins),
+			lineWith(text, olderBegins)
+		at := min(thought, tool, older)
+		ends := func(line string) bool { return slices.Contains(toolEnds, line) }
+		switch at {
+		case thought:
+			ends = func(line string) bool { return strings.HasSuffix(line, thoughtEnds) }
+		case older:
+			ends = outsideOfFences(rule)
 		}
 		add(text[:at])
+		if at == len(text) {
+			break
+		}
 		inside, rest, closed := cutAt(text[at:], ends)
-		if !closed {
+		if !closed && at != older {
 			add(inside)
 			break
 		}
 		text = rest
-		if thought < tool {
-			said := strings.TrimSpace(strings.TrimPrefix(inside, thoughtBegins))
+		switch at {
+		case thought:
+			said := strings.TrimSuffix(strings.TrimSpace(inside), thoughtEnds)
+			said = strings.TrimSpace(strings.TrimPrefix(said, thoughtBegins))
 			parts = append(parts, transcript.ThoughtPart(said, nil))
 			continue
+		case older:
+			inside = asNewer(inside)
 		}
 		n++
 		id := name + "/" + strconv.Itoa(n)
@@ -193,14 +206,42 @@ func partsOfSpecStory(name, text string) (parts, results []json.RawMessage) {
 	return parts, results
 }
 
-// cutAt divides a text at the first line that is one of some.
-func cutAt(text string, lines []string) (before, after string, ok bool) {
+// outsideOfFences returns what finds a line that does not stand in a fence.
+func outsideOfFences(end string) func(line string) bool {
+	fence := ""
+	return func(line string) bool {
+		ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		switch {
+		case fence != "" && line == fence:
+			fence = ""
+		case fence == "" && len(ticks) >= 3:
+			fence = ticks
+		}
+		return fence == "" && line == end
+	}
+}
+
+// asNewer writes a call of the older extension as an element of the newer one.
+func asNewer(text string) string {
+	head, body, _ := strings.Cut(text, "\n")
+	name := strings.TrimSuffix(strings.TrimPrefix(head, olderBegins), "**")
+	kind, body := "generic", strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(body), rule))
+	if name == "run_terminal_cmd" {
+		kind = "shell"
+	} else if path, ok := strings.CutPrefix(body, "Read file: "); ok {
+		kind, body = "read", "`"+path+"`"
+	}
+	return toolBegins + `type="` + kind + `" data-tool-name="` + name + `">` + body
+}
+
+// cutAt divides a text behind the first line that ends its first part.
+func cutAt(text string, ends func(line string) bool) (before, after string, ok bool) {
 	at := 0
 	for line := range strings.Lines(text) {
-		if slices.Contains(lines, strings.TrimRight(line, "\n")) {
-			return text[:at], text[at+len(line):], true
-		}
 		at += len(line)
+		if ends(strings.TrimRight(line, "\n")) {
+			return text[:at], text[at:], true
+		}
 	}
 	return text, "", false
 }
@@ -225,7 +266,10 @@ func callOfSpecStory(element string) (tool string, args json.RawMessage, output 
 		"</summary>"} {
 		body = strings.Replace(body, around, "", 1)
 	}
-	body = strings.TrimSuffix(strings.TrimSpace(body), "</details>")
+	body = strings.TrimSpace(body)
+	for _, end := range []string{toolEnds[0], toolEnds[1], "</details>"} {
+		body = strings.TrimSpace(strings.TrimSuffix(body, end))
+	}
 	input, output := fenced(strings.TrimSpace(body))
 	o := jsonvalue.Object{}
 	from, to := strings.Index(input, "`"), strings.LastIndex(input, "`")

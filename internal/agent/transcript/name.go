@@ -114,7 +114,8 @@ const leastDigits = 9
 // layouts are the spellings of times that are read. One without a zone is in UTC.
 var layouts = [...]string{time.RFC3339Nano, "2006-01-02 15:04:05Z07:00",
 	"2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05", "2006-01-02T15:04:05",
-	"2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02 15:04"}
+	"2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02 15:04",
+	"2006-01-02 15:04Z07:00", "2006-01-02 15:04Z0700", "2006-01-02 15:04:05Z0700"}
 
 // TimeOf returns the time in a member of a record, which is a text or a number. exact is that of
 // ParseTime.
