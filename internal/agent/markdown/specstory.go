@@ -159,7 +159,8 @@ var toolEnds = []string{"</details></tool-use>", "</tool-use>"}
 func partsOfSpecStory(name, text string) (parts, results []json.RawMessage) {
 	add := func(said string) {
 		said = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(said), rule+"\n"))
-		if said = strings.TrimSpace(strings.TrimSuffix(said, "\n"+rule)); said != "" && said != rule {
+		said = strings.TrimSpace(strings.TrimSuffix(said, "\n"+rule))
+		if said != "" && said != rule {
 			parts = append(parts, transcript.TextPart(said, nil))
 		}
 	}
