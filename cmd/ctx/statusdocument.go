@@ -64,7 +64,7 @@ func statusOf(c context.Context, s *session.Store, view *refs.View) (statusDocum
 	}
 	list, err := s.Recall.Overviews(view)
 	if err == nil {
-		err = s.Recall.CountOnce(list)
+		err = s.Recall.CountOnce(view, list)
 	}
 	if err != nil {
 		return d, err

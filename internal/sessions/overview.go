@@ -34,7 +34,8 @@ type Overview struct {
 	Notes       []digest.Fact // what somebody wanted remembered, oldest first
 	// Also, for a session of another store, is the session of this one with the same beginning: one
 	// that goes on from the same message, or that was imported from the same transcript. "" for none.
-	Also string
+	Also   string
+	origin string // see originOf
 }
 
 // ByPin compares sessions: those that are pinned come first.
@@ -101,7 +102,7 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 	for i := range rows {
 		out[i] = rows[i].overview(&list[i])
 	}
-	setAlso(view, out, rows)
+	setAlso(view, out)
 	now := s.Now()
 	slices.SortStableFunc(out, func(a, b Overview) int {
 		return cmp.Or(Newer(b.Last, a.Last, now), cmp.Compare(a.Name, b.Name))
@@ -109,18 +110,18 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 	return out, nil
 }
 
-// setAlso sets Also. The rows are those of the list.
-func setAlso(view *refs.View, list []Overview, rows []overviewRow) {
+// setAlso sets Also.
+func setAlso(view *refs.View, list []Overview) {
 	own := map[string]string{}
-	for i := range rows {
-		if _, shared := history.Owner(view, rows[i].session); !shared && rows[i].origin != "" &&
-			own[rows[i].origin] == "" {
-			own[rows[i].origin] = rows[i].session
+	for i := range list {
+		if _, shared := history.Owner(view, list[i].Name); !shared && list[i].origin != "" &&
+			own[list[i].origin] == "" {
+			own[list[i].origin] = list[i].Name
 		}
 	}
-	for i := range rows {
-		if _, shared := history.Owner(view, rows[i].session); shared {
-			list[i].Also = own[rows[i].origin]
+	for i := range list {
+		if _, shared := history.Owner(view, list[i].Name); shared {
+			list[i].Also = own[list[i].origin]
 		}
 	}
 }

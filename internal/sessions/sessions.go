@@ -71,40 +71,52 @@ func (s *Reader) sessions(view *refs.View, known *overviews, over passOver) ([]S
 			return nil, err
 		}
 	}
-	return list, s.compareSessions(view, list, over)
+	return list, nil
 }
 
-// compareSessions takes what a session shares with an earlier one of the list from the messages
-// that are its own.
-func (s *Reader) compareSessions(view *refs.View, list []Session, over passOver) error {
-	lines := map[string][]*history.Branch{} // main branches, by the first session of the line
-	origins := map[string]string{}
-	for _, name := range view.Names(history.OriginRefs) {
-		origin, session, _ := strings.Cut(name[len(history.OriginRefs):], "/")
-		origins[session], origins[origin] = origin, origin
-	}
-	for i := range list {
-		origin := origins[list[i].Name]
-		if origin == "" {
-			continue
-		}
-		b := MainOf(&list[i])
-		shared := uint64(0)
-		for _, other := range lines[origin] {
-			n, err := s.sharedBy(other, b)
-			if err != nil && !over(list[i].Name, err) {
-				return err
+// CountOnce takes what sessions share with others of a list from the messages that are their own:
+// those of this store come first. Where two stores have imported the same, that is as much as both
+// can have of it.
+func (s *Reader) CountOnce(view *refs.View, list []Overview) error {
+	lines := map[string][]history.Branch{} // by where they come from
+	has := map[format.ID]*history.Lineage{}
+	for _, foreign := range []bool{false, true} {
+		for i := range list {
+			o := &list[i]
+			if _, others := history.Owner(view, o.Name); others != foreign || o.origin == "" {
+				continue
 			}
-			shared = max(shared, n)
+			most := uint64(0)
+			for _, b := range o.Branches {
+				for _, l := range lines[o.origin] {
+					n, err := s.sharedBy(l, b)
+					if joined := false; err == nil && foreign && n < b.Seq {
+						if joined, err = has[l.Value.ID].Has(b.Value.ID); joined {
+							n = b.Seq
+						} else if n == 0 {
+							n = min(l.Seq, b.Seq)
+						}
+					}
+					if err != nil && !s.PassOver(o.Name, err) {
+						return err
+					}
+					most = max(most, n)
+				}
+			}
+			for k := range o.Branches {
+				b := &o.Branches[k]
+				n := min(b.Own, most)
+				b.Own, most = b.Own-n, most-n
+				lines[o.origin] = append(lines[o.origin], *b)
+				has[b.Value.ID] = s.History(b.Value.ID)
+			}
 		}
-		b.Own -= min(b.Own, shared)
-		lines[origin] = append(lines[origin], b)
 	}
 	return nil
 }
 
-// sharedBy returns how many messages two branches have in common: those that both go on from.
-func (s *Reader) sharedBy(a, b *history.Branch) (uint64, error) {
+// sharedBy returns how many messages the lines of two branches have in common.
+func (s *Reader) sharedBy(a, b history.Branch) (uint64, error) {
 	base, err := s.MergeBase(a.Value.ID, b.Value.ID)
 	if err != nil || base.IsZero() {
 		return 0, err
@@ -114,35 +126,6 @@ func (s *Reader) sharedBy(a, b *history.Branch) (uint64, error) {
 		return 0, err
 	}
 	return e.Seq, nil
-}
-
-// CountOnce takes what sessions of other stores have of those in Also, which are in the list, from
-// the messages that are their own. Where both were imported, that is all that both can have.
-func (s *Reader) CountOnce(list []Overview) error {
-	at := map[string]*Session{}
-	for i := range list {
-		at[list[i].Name] = &list[i].Session
-	}
-	for i := range list {
-		twin := at[list[i].Also]
-		if twin == nil {
-			continue
-		}
-		a, b := MainOf(twin), MainOf(&list[i].Session)
-		joined, err := s.History(a.Value.ID).Has(b.Value.ID)
-		shared := b.Seq
-		if err == nil && !joined {
-			shared, err = s.sharedBy(a, b)
-		}
-		if err != nil && !s.PassOver(list[i].Name, err) {
-			return err
-		}
-		if shared == 0 {
-			shared = min(a.Seq, b.Seq)
-		}
-		b.Own -= min(b.Own, shared)
-	}
-	return nil
 }
 
 // seqsOf returns the seq of the newest entry of each branch, by the name of its ref. It takes what
