@@ -43,11 +43,6 @@ func (o *viewOptions) run(a *app) error {
 	}
 	path := a.path(o.file)
 	cache := filepath.Join(s.Dir, "cache", "view")
-	if o.file == "" {
-		if err := os.MkdirAll(cache, 0o700); err != nil {
-			return err
-		}
-	}
 	var pages [][]byte
 	if o.cmd.Flags().Changed("session") {
 		pages, path, err = o.sessionPages(a, s, view, cache, path)
@@ -59,6 +54,11 @@ func (o *viewOptions) run(a *app) error {
 	}
 	if o.file == "-" {
 		return o.print(a, pages)
+	}
+	if o.file == "" { // right before it is needed: another process may empty the cache
+		if err := os.MkdirAll(cache, 0o700); err != nil {
+			return err
+		}
 	}
 	if err := writePages(s.FS, path, pages, 0); err != nil {
 		return err
