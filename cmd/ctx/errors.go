@@ -113,6 +113,9 @@ func (a *app) meant(cmd *cobra.Command, args []string, err error) error {
 		if strings.ContainsAny(arg, "^:{") || strings.Contains(arg, "..") {
 			return withHint(err, "`ctx help revisions` says how sessions and messages are named")
 		}
+		if a.isTime(arg) {
+			return withHint(err, "`ctx list --since %q` lists the sessions of a time", arg)
+		}
 		if near := a.nearName(arg); near != "" && near != arg && !strings.Contains(arg, "~") {
 			return withHint(err, "did you mean `%s`?", near)
 		}

@@ -369,6 +369,13 @@ func (t *timeText) Set(text string) error {
 	return nil
 }
 
+// isTime reports whether a word that names nothing is one for a time, and not the beginning of an
+// id.
+func (a *app) isTime(word string) bool {
+	_, err := when.Parse(word, a.local(a.now()))
+	return err == nil && len(word) > 4
+}
+
 func (t *timeText) parse(flag string, now time.Time) (when.Span, error) {
 	if *t == "" {
 		return when.Span{}, nil

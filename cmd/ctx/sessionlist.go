@@ -59,6 +59,9 @@ func newListCmd(a *app) *cobra.Command {
 			lists = listedOnce(lists)
 			switch asks := len(words) > 0 || o.times.given() || o.agent != ""; {
 			case len(lists) > 0 || a.json:
+			case a.isTime(strings.Join(words, " ")):
+				a.say("no session fits: `ctx list --since %q` lists those of a time",
+					strings.Join(words, " "))
 			case asks:
 				a.say("no session fits: `ctx list` without words and flags lists all")
 			default:
