@@ -283,7 +283,7 @@ func (o *ofSession) readEntry(m *maker) error {
 		return err
 	}
 	turn, _ := slices.BinarySearch(o.prompts, m.header.Seq)
-	for at, c := range message.Calls(parts) {
+	for at, c := range message.Deeds(parts) {
 		if !replay.MayChange(c.Name) {
 			continue
 		}

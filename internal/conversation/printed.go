@@ -84,13 +84,13 @@ func (p *Printed) isPast(id string) bool {
 
 // called notes the calls that print secrets.
 func (p *Printed) called(parts []message.Part) {
-	for _, c := range message.Calls(parts) {
+	for _, c := range message.Deeds(parts) {
 		prints := printedBy(digest.Call{Name: c.Name, Args: c.Args})
 		if p.calls == nil || len(p.calls) == mostPrinters {
 			p.calls = map[string]sanitize.Prints{}
 		}
 		if prints != 0 {
-			p.calls[c.ID] = prints
+			p.calls[c.ID] |= prints
 		} else if p.past != nil {
 			p.met[c.ID] = true
 		}

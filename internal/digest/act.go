@@ -54,6 +54,9 @@ func (d *Digester) call(c *Call) {
 		}
 	}
 	if len(open) > 0 {
+		if before := d.Open[c.ID]; len(before) > 0 && d.Made[before[0]].Entry == d.at.Entry {
+			open = append(before, open...) // of one script
+		}
 		d.Open[c.ID] = open
 		if script := a.command(); kind == runCommand && (mayRestore(script) || hidesEnd(script)) {
 			d.Scripts[c.ID] = prose.Valid(script)

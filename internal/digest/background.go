@@ -26,7 +26,8 @@ func (f *Fact) Runs() bool {
 
 // awaited removes from Open, and returns, the facts of the call that another call waits for.
 func (d *Digester) awaited(a args) []int {
-	for _, n := range [...]string{"session_id", "task_id", "bash_id", "shell_id"} {
+	for _, n := range [...]string{"session_id", "task_id", "bash_id", "shell_id",
+		"cell_id"} {
 		if facts := d.takeRunning(strings.Trim(string(a[n]), `"`)); len(facts) > 0 {
 			return facts
 		}

@@ -36,6 +36,11 @@ func outcomeOf(r *Result) outcome {
 		return o
 	}
 	head, output := parts(text)
+	if strings.HasPrefix(head, "Script ") { // of Codex; what a command in it returned, as it is
+		if printed, exit, ok := message.Unwrap(strings.TrimSpace(output)); ok && exit != nil {
+			return outcome{output: printed, exit: *exit, failed: r.Failed || *exit != 0}
+		}
+	}
 	o := outcome{output: output, exit: exitStatus(head),
 		running: backgroundName(text[:min(len(text), maxHead)])}
 	if o.exit < 0 {
@@ -49,7 +54,8 @@ func outcomeOf(r *Result) outcome {
 // or that they ended.
 var neverRan = [...]string{"aborted by user after ", "failed in sandbox: ", "execution error: Io(",
 	"command timed out after ", "exec_command failed", "approval policy is ",
-	"apply_patch verification failed", "The tool execution failed with", "error: Failed to find "}
+	"apply_patch verification failed", "The tool execution failed with", "error: Failed to find ",
+	"Script failed\n"}
 
 // The limits, in bytes, of the parts of a result that agents put around the output.
 const (
@@ -113,7 +119,7 @@ func exitStatus(text string) int {
 
 // backgroundName returns the name of a command or subagent that continues in the background, or "".
 func backgroundName(head string) string {
-	for _, mark := range [...]string{"Process running with session ID ",
+	for _, mark := range [...]string{"Process running with session ID ", "Script running with cell ID ",
 		"Command running in background with ID: ",
 		"Async agent launched successfully.\nagentId: "} {
 		if _, rest, ok := strings.Cut(head, mark); ok {
@@ -135,8 +141,9 @@ func leadingNumber(s string) (n int, ok bool) {
 
 // isHead reports whether a line is one that agents print around the output of a command.
 func isHead(line string) bool {
-	return prose.HasLead(line, []string{"Exit code", "Exit Code:", "Command:", "Chunk ID:",
-		"Wall time:", "Command executed ", "Command failed ", "Process exited", "Process running",
+	return prose.HasLead(line, []string{"Exit code", "Exit Code:", "Script completed", "Script failed", "Script running",
+		"Command:", "Chunk ID:",
+		"Wall time:", "Wall time ", "Command executed ", "Command failed ", "Process exited", "Process running",
 		"Output:", "Original token count:", "Directory:", "Stdout:", "Stderr:", "Error: (none)",
 		"Signal:", "Background PIDs:", "Process Group PGID:", "<tool_use_error>Exit",
 		"(Bash completed with no output)", "Shell cwd was reset to ", "Launching skill: "})

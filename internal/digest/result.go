@@ -61,7 +61,8 @@ func (d *Digester) result(r *Result) {
 		return
 	}
 	last := &d.Made[facts[len(facts)-1]]
-	for d.Made[facts[0]].Kind == Edit && (last.Kind == Command || last.Kind == Commit) {
+	ends := func(f *Fact) bool { return f.Kind == Command || f.Kind == Commit }
+	for ends(last) && !ends(&d.Made[facts[0]]) {
 		facts = facts[1:] // what a script wrote is there however it ended
 	}
 	f := d.Made[facts[0]]

@@ -51,7 +51,7 @@ func vocabulary() map[string]deed {
 		"shell": runCommand, "shellcommand": runCommand, "execcommand": runCommand,
 		"localshellcall": runCommand, "containerexec": runCommand, "applypatch": applyPatch,
 		"updateplan": setTodos,
-		"writestdin": waitFor, "spawnagent": delegate, "waitagent": waitFor, "closeagent": waitFor,
+		"writestdin": waitFor, "wait": waitFor, "spawnagent": delegate, "waitagent": waitFor, "closeagent": waitFor,
 		"sendinput": delegate, "viewimage": readFile, "requestuserinput": askUser,
 		// Gemini CLI
 		"readfile": readFile, "readmanyfiles": readFile, "listdirectory": listFiles,

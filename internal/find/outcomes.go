@@ -91,7 +91,7 @@ func (s *Reader) scriptOf(id format.ID) (string, error) {
 		return "", err
 	}
 	parts, _ := message.Parse(shown.Parts) // none in a body of another form
-	for _, c := range message.Calls(parts) {
+	for _, c := range message.Deeds(parts) {
 		if script := (&digest.Call{Name: c.Name, Args: c.Args}).Script(); script != "" {
 			return harmless(digest.WithoutMiddle(script, mostScript)), nil
 		}
@@ -174,7 +174,7 @@ func (s *Reader) ran(session string, f *digest.Fact, root brief.Root) (*Ran, err
 	r.Command = harmless(root.Shorten(r.Command))
 	parts, _ := message.Parse(shown.Parts) // none in a body of another form
 	r.Dir = message.Directory(parts)
-	for _, c := range message.Calls(parts) {
+	for _, c := range message.Deeds(parts) {
 		members, _ := jsonvalue.Members(c.Args) // none if it is no object
 		for _, m := range members {
 			if text, ok := jsonvalue.Text(m.Value); ok && (m.Name == "workdir" || m.Name == "cwd") {

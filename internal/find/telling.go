@@ -72,7 +72,7 @@ func (t *Telling) Passage(h *Hit, most int) string {
 // words of a question and no answer.
 func (t *Telling) OnlyAsks(shown *history.Shown) bool {
 	parts, err := message.Parse(shown.Parts)
-	calls := message.Calls(parts)
+	calls := message.Deeds(parts)
 	return err == nil && len(calls) > 0 && !slices.ContainsFunc(calls, func(c message.Call) bool {
 		return !outcome.Looks((&digest.Call{Name: c.Name, Args: c.Args}).Script())
 	})

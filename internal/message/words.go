@@ -2,6 +2,7 @@ package message
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -57,10 +58,11 @@ func (r *Result) Printed() string {
 }
 
 // Unwrap reads an output that is a JSON object with "output", and the exit status in "metadata", as
-// older Codex has it.
+// older Codex has it, or beside it.
 func Unwrap(text string) (printed string, exit *int, ok bool) {
 	var wrapped struct {
 		Output   *string `json:"output"`
+		Exit     *int    `json:"exit_code"` // of a command in a script
 		Metadata struct {
 			Exit *int `json:"exit_code"`
 		} `json:"metadata"`
@@ -71,7 +73,7 @@ func Unwrap(text string) (printed string, exit *int, ok bool) {
 	}
 	// What is within the object is not clean yet: its controls are written as escapes.
 	clean, _, _ := controls.Strip([]byte(*wrapped.Output), nil)
-	return string(clean), wrapped.Metadata.Exit, true
+	return string(clean), cmp.Or(wrapped.Metadata.Exit, wrapped.Exit), true
 }
 
 // plain returns a value as text, as Output describes.

@@ -132,7 +132,7 @@ func DigestMessage(shown *history.Shown) digest.Message {
 			}
 		}
 	}
-	for _, c := range message.Calls(parts) {
+	for _, c := range message.Deeds(parts) {
 		m.Calls = append(m.Calls, digest.Call{ID: c.ID, Name: c.Name, Args: c.Args,
 			Failed: c.Failed})
 	}

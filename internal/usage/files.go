@@ -31,7 +31,7 @@ func (n *counter) changes(session string, e history.Entry) error {
 	if err != nil {
 		return nil //nolint:nilerr // words that are no parts make no calls
 	}
-	for _, c := range message.Calls(parts) {
+	for _, c := range message.Deeds(parts) {
 		if !replay.MayChange(c.Name) {
 			continue
 		}
