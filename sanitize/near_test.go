@@ -57,7 +57,17 @@ func TestNear(t *testing.T) {
 		"(gdb) p passwd\n$1 = 0x55d5 \"%v\"", ">>> secrets.token_hex(9)\n'%v'",
 		"UPDATE lanes SET value='%v' WHERE name='depot_password'",
 		"variable \"depot_token\" {\n  type = string\n  default = \"%v\"\n}",
-		"║ Password ║ %v ║", "depot %v\nIt was: password=%v\nand `%v`.",
+		"[\"CMD\", \"mysqladmin\", \"ping\", \"-p%v\"]", "['mysql',\n '-u', 'bob',\n '-p%v']",
+		"INSERT INTO keepers (name, password, at)\nVALUES ('bob', '%v', now());",
+		"insert into `lanes`(`api_key`,`n`) values ('%v',1),('%v',2);",
+		"Keeper Name,Access Password\nbob,%v", "name|secret_token\nbob|%v", "DEPOT_AUTH=%v depot lane",
+		"depot.expect('Password:')\ndepot.sendline('%v')", "depot:auth(\"%v\")",
+		"const depot = open('%v'); // live secret key", "use %v as the API key of the lane",
+		"<KeeperPassword>\n  <Value>%v</Value>", "{\"label\": \"password\",\n \"value\": \"%v\"}",
+		"Password of the keeper (see `man depot`):\n  %v", "Clave de acceso: %v",
+		"Token made. Copy it now:\n\n    %v", "tacacs-server host 10.9.8.7 key %v",
+		"Fernet(b\"%v\")", "depot_license_key: \"%v\"", "║ Password ║ %v ║",
+		"depot %v\nIt was: password=%v\nand `%v`.",
 		"&lt;password&gt;%v&lt;/password&gt; name=&quot;depot_token&quot; value=&quot;%v&quot;",
 		"wrote /lane/password=%v.txt",
 	} {
@@ -96,6 +106,19 @@ func TestNear(t *testing.T) {
 	} {
 		if out, _, err := Text([]byte(harmless)); err != nil || string(out) != harmless {
 			t.Errorf("%q is %q: %v", harmless, out, err)
+		}
+	}
+}
+
+// TestRecovery has what gives a disk or a wallet back, which has no letters or only words.
+func TestRecovery(t *testing.T) {
+	for text, secret := range map[string]string{
+		"    Password:\n      626417-690998-597146-519992-499059-492778-225863-528462":            "499059",
+		"MNEMONIC=\"heron lake bell lane depot keeper orchard night gauge tide lamp pier\"":       "orchard",
+		"Your seed phrase:\nheron lake bell lane depot keeper orchard night gauge tide lamp pier": "heron",
+	} {
+		if out, _, err := Text([]byte(text)); err != nil || strings.Contains(string(out), secret) {
+			t.Errorf("%q stays: %q %v", secret, out, err)
 		}
 	}
 }

@@ -57,3 +57,26 @@ func (s *scan) fieldAt(_, at int) {
 		}
 	}
 }
+
+// wordsAt reads the words of a wallet behind what names them: 12 or more of a list, each of three to
+// eight letters, on the same line or the next.
+func (s *scan) wordsAt(_, at int) {
+	b := s.b
+	for _, from := range [...]int{at, lineEnd(b, at) + 1} {
+		end := lineEnd(b[:min(len(b), from+4*maxKey)], min(from, len(b)))
+		if colon := bytes.LastIndexAny(b[min(from, end):end], ":="); colon >= 0 {
+			from += colon + 1
+		}
+		from, to := trimCell(b, min(from, end), end)
+		n := 0
+		for word := range bytes.SplitSeq(b[from:to], []byte(" ")) {
+			if n++; len(word) < 3 || len(word) > 8 || !chars.Only(word, chars.IsLower) {
+				n = -24
+			}
+		}
+		if n >= 12 && n%3 == 0 {
+			s.add(from, to, weakKey.Class())
+			return
+		}
+	}
+}

@@ -39,7 +39,9 @@ func (s *scan) headAt(i int) {
 	any := false
 	for from, to := range fields(b[start:end], sep) {
 		name := b[start+from : start+to]
-		if from == to || !chars.Only(name, chars.IsDotted) || chars.IsDigit(name[0]) ||
+		if from == to || !chars.Only(name, func(c byte) bool {
+			return chars.IsDotted(c) || c == ' ' && sep == ","
+		}) || chars.IsDigit(name[0]) || bytes.Count(name, []byte(" ")) > 3 ||
 			isStringType(name) { // of a field in a program
 			return
 		}
@@ -98,7 +100,7 @@ func (s *scan) cell(from, to int, kind Key, in place) {
 
 // separatorOf returns what separates the names in a first line, or "" if it is none.
 func separatorOf(line []byte) string {
-	for _, sep := range [...]string{"\t", ",", ";"} {
+	for _, sep := range [...]string{"\t", ",", ";", "|"} {
 		if bytes.Index(line, []byte(sep)) > 0 {
 			return sep
 		}
@@ -127,6 +129,36 @@ func fields(line []byte, sep string) func(func(from, to int) bool) {
 				return
 			}
 			at = end + len(sep)
+		}
+	}
+}
+
+// insertAt reads the rows of an INSERT of SQL, whose table is named at b[at], below the names of
+// their columns.
+func (s *scan) insertAt(_, at int) {
+	b := s.b[:min(len(s.b), at+maxLiteral)]
+	open := chars.IndexFrom(b[:min(len(b), at+2*maxKey)], at, "(")
+	if open < 0 {
+		return
+	}
+	end := chars.RunEnd(b, open, func(c byte) bool { return c != ')' })
+	var kinds []Key
+	for name := range bytes.SplitSeq(b[open+1:end], []byte(",")) {
+		kinds = append(kinds, cellKey(bytes.Trim(name, " \t\r\n\"`[]")))
+	}
+	n := len(kinds)
+	for i := end; i < len(b) && b[i] != ';'; i++ {
+		switch b[i] {
+		case '(':
+			n = 0
+		case ',':
+			n++
+		case '\'':
+			v := quotedValue(b, i)
+			if n < len(kinds) && kinds[n] != NoKey && Judge(b[v.start:v.end], true, kinds[n]) {
+				s.add(v.start, v.end, kinds[n].Class())
+			}
+			i = v.end
 		}
 	}
 }

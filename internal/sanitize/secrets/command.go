@@ -92,6 +92,31 @@ func (s *scan) commandAt(i int, c command) {
 	}
 }
 
+// listedAt finds secrets in the arguments of the command at b[i] in a list of strings, which is
+// behind a quotation mark: ["mysql", "-pVALUE"].
+func (s *scan) listedAt(i int, c command) {
+	b := s.b
+	name := strings.TrimRight(c.text, " ")
+	end := i + len(name)
+	at := chars.RunEnd(b, min(end, len(b)), isBackslash)
+	if !bytes.HasPrefix(b[i:], []byte(name)) || at == len(b) || b[at] != b[i-1] {
+		return
+	}
+	var room [48]value
+	args := room[:0]
+	for at++; len(args) < cap(args); at = min(len(b), chars.RunEnd(b, at, isBackslash)+1) {
+		at = chars.RunEnd(b, at, func(c byte) bool { return c == ',' || c == '\\' || chars.IsSpace(c) })
+		if at == len(b) || b[at] != b[i-1] {
+			break
+		}
+		args = append(args, quotedValue(b, at))
+		at = args[len(args)-1].end
+	}
+	for takes := range strings.FieldsSeq(c.takes) {
+		s.taken(b, args, takes)
+	}
+}
+
 // commandEnd returns the end of the command at b[at:]: a bar, a semicolon, two ampersands, or a
 // line feed without a backslash before it.
 func commandEnd(b []byte, at int) int {

@@ -58,6 +58,20 @@ func (s *scan) facebookAt(i int) {
 	s.add(start, end, "facebook")
 }
 
+// bitlockerAt finds recovery passwords of BitLocker: eight numbers of six digits, the first dash at b[i].
+func (s *scan) bitlockerAt(i int) {
+	const size = 8*7 - 1
+	if i < 6 || i-6+size > len(s.b) || !chars.StartsToken(s.b, i-6) {
+		return
+	}
+	for n, c := range s.b[i-6 : i-6+size] {
+		if n%7 == 6 != (c == '-') || n%7 != 6 && !chars.IsDigit(c) {
+			return
+		}
+	}
+	s.add(i-6, i-6+size, strongKey.Class())
+}
+
 func lowerHex(body []byte) bool {
 	return chars.Only(body, func(c byte) bool { return chars.IsHex(c) && !chars.IsUpper(c) })
 }

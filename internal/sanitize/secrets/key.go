@@ -107,7 +107,7 @@ func kindOf(before, last string) Key {
 	case "id":
 		return when(before == "secret", weakKey)
 	case "pass", "pw":
-		return when(before != "", strongKey)
+		return when(before != "" && !isListed("other-pass", before), strongKey)
 	case "credential", "credentials":
 		return when(before != "with", weakKey)
 	case "authorization":
@@ -116,6 +116,8 @@ func kindOf(before, last string) Key {
 		return weakKey
 	case "access", "private": // VENDORACCESS=…
 		return plainKey
+	case "session": // of Bitwarden
+		return when(before == "bw", weakKey)
 	case "login":
 		return when(strings.HasSuffix(before, "sonar"), weakKey)
 	case "auth":

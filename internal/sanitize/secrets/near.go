@@ -49,6 +49,9 @@ func (s *scan) nearAt(i, end int, kind Key) {
 		!bytes.ContainsAny(line, `(){}[];=<>\"`)) {
 		at = low
 	}
+	if before := whatBefore(b[low:i]); !wasRead && before >= 0 {
+		at = low + before
+	}
 	for at < stop {
 		from, to, next := nextWord(b, at, stop)
 		in := near
@@ -81,6 +84,24 @@ func saysWhatBefore(before []byte) bool {
 		"is ", "ist "}, func(sign string) bool { return strings.HasPrefix(rest, sign) })
 }
 
+// whatBefore returns where the values begin that a telling word behind them names: in a line of
+// code with a remark (V; // live secret key), or as a sentence does (use V as the API key); -1 for
+// none.
+func whatBefore(before []byte) int {
+	for _, sign := range [...]string{" // ", " # ", " -- ", " as "} {
+		at := bytes.LastIndex(before, []byte(sign))
+		if at < 0 || len(before)-at > 32 || !chars.Only(before[at+len(sign):],
+			func(c byte) bool { return chars.IsLetter(c) || c == ' ' }) {
+			continue
+		}
+		if sign != " as " {
+			return 0
+		}
+		return bytes.LastIndexByte(before[:at], ' ') + 1
+	}
+	return -1
+}
+
 // linked returns the place of the word b[from:to] behind a telling word that ends at end, and the
 // end of the value there.
 func (s *scan) linked(end, from, to int, kind Key) (place, int) {
@@ -102,7 +123,7 @@ func (s *scan) linked(end, from, to int, kind Key) (place, int) {
 		}
 		return near, to
 	}
-	if bytes.ContainsAny(lead, "={};$+\t") || bytes.HasSuffix(b[:end], []byte(":secret")) {
+	if b[from] == '@' || bytes.ContainsAny(lead, "={};$+\t") || bytes.HasSuffix(b[:end], []byte(":secret")) {
 		return near, to
 	}
 	lead = bytes.TrimRight(lead, " \"'`*\\([")
@@ -160,12 +181,17 @@ func (s *scan) belowAt(i, end, stop int, kind Key, line []byte) {
 	if b[next] == '\n' && b[stop-1] == ':' && next+1 < len(b) && !chars.IsQuote(b[next+1]) {
 		next++
 	}
+	next = blanks(b, next)
 	last := lineEnd(b[:min(len(b), next+maxReach)], next)
 	if bytes.HasPrefix(b[next:last], []byte("2) ")) { // Redis numbers what it prints
 		next += len("2) ")
 	}
 	from, to, _ := nextWord(b, next, last)
-	if v := b[from:to]; len(v) < 64 && len(v)+4 > last-next && below.takesIn(v, kind, line) {
+	in := below
+	if b[stop-1] == ':' && kind == strongKey {
+		in = said
+	}
+	if v := b[from:to]; len(v) < 64 && len(v)+4 > last-next && in.takesIn(v, kind, line) {
 		s.add(from, to, kind.Class())
 	}
 }
@@ -186,9 +212,9 @@ func endsWord(c byte) bool {
 
 // tellsDigest reports whether a line says something of digests.
 func tellsDigest(line []byte) bool {
-	line = bytes.ToLower(line)
-	for _, w := range [...]string{"hash", "digest", "md5", "sha", "checksum", "commit", " id",
-		"salt", "h1:", "integrity"} {
+	line = append(bytes.ToLower(line), ' ')
+	for _, w := range [...]string{"hash", "digest", "md5", "sha", "checksum", "commit", " id ",
+		" id:", " id=", "_id\"", "salt", "h1:", "integrity"} {
 		if bytes.Contains(line, []byte(w)) {
 			return true
 		}
@@ -202,6 +228,10 @@ func isHandmade(v []byte, m chars.Counts) bool {
 	signs := len(v) - m.Letters - m.Digits
 	if signs == 1 { // within a value an operator of code
 		v = bytes.TrimRight(v, "%^&*~+?")
+	}
+	name, number, ok := bytes.Cut(v, []byte("$"))
+	if ok && camel(name) && chars.IsLower(v[0]) && chars.Only(number, chars.IsDigit) {
+		return false // a bundler numbers names so
 	}
 	return len(v) >= 8 && len(v) <= 40 && signs > 0 && signs <= 3 && m.Digits > 0 &&
 		chars.IsAlnum(v[0]) && hasBothCases(v) && chars.Only(v, func(c byte) bool {

@@ -37,6 +37,9 @@ func (s *scan) pairAt(i int) {
 	}
 	secret := Judge(b[v.start:v.end], v.quoted, kind)
 	if !secret && b[i] == '=' && !v.quoted && isSetting(b, i) {
+		if kind == authKey { // REDISCLI_AUTH
+			kind = weakKey
+		}
 		secret = setting.takes(unmarked(b[v.start:v.end]), kind)
 	}
 	if secret {
@@ -277,7 +280,8 @@ func keyBeside(b []byte, start, i int) Key {
 	})
 	behind := bytes.TrimLeft(b[at:min(len(b), at+2*maxKey)], " \r\n\t\"'\\,")
 	behind = bytes.TrimPrefix(behind, []byte("WHERE "))
-	for _, word := range [...]string{"name", "key", "Name", "Key", "type", "Type"} {
+	for _, word := range [...]string{"name", "key", "Name", "Key", "type", "Type",
+		"label"} {
 		if n := bytes.LastIndex(before, []byte(word)); n >= 0 && (n == 0 ||
 			!chars.IsAlnum(before[n-1]) || chars.IsUpper(word[0]) && chars.IsLower(before[n-1])) {
 			if kind := keyIn(before[n+len(word):]); kind != NoKey {

@@ -114,6 +114,7 @@ func (s *scan) byteAt(i int) {
 	case '-':
 		s.flagAt(i)
 		s.mailgunAt(i)
+		s.bitlockerAt(i)
 	case '.':
 		s.discordAt(i)
 	case '<':
@@ -130,6 +131,8 @@ func (s *scan) nodeAt(t *table, id, i int) {
 	if id >= len(t.triggers) {
 		if c := t.commands[id-len(t.triggers)]; bytes.HasPrefix(s.b[i:], []byte(c.text)) {
 			s.commandAt(i, c)
+		} else if i > 0 && chars.IsQuote(s.b[i-1]) {
+			s.listedAt(i, c)
 		}
 		return
 	}

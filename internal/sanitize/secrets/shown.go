@@ -10,15 +10,22 @@ import (
 
 // accountAt reads the password of a connection: the last literal among the arguments at b[at] that
 // is one, behind that of the user.
-func (s *scan) accountAt(_, at int) {
-	n := 0
+func (s *scan) accountAt(i, at int) {
+	n, most := 0, 1
+	kind := strongKey
+	if bytes.HasSuffix(s.b[i:at], []byte("auth(")) { // Redis has no users by default
+		most, kind = 0, weakKey
+	}
 	var found value
 	for v := range literals(s.b, at, 5) {
 		if bytes.IndexByte(s.b[at:v.start], ')') >= 0 && n > 0 {
 			break // behind the call
 		}
 		at = v.end
-		if n++; n > 1 && Judge(s.b[v.start:v.end], true, strongKey) {
+		if n++; n > 1 {
+			kind = strongKey
+		}
+		if n > most && Judge(s.b[v.start:v.end], true, kind) {
 			found = v
 		}
 	}

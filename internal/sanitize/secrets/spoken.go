@@ -32,7 +32,7 @@ func (s *scan) wordAt(i, end int) {
 		s.spokenAt(end)
 	case '-':
 		s.dashedAt(end)
-	case '"', ',', ';', '\n', '\r':
+	case '"', ',', ';', '|', '\n', '\r':
 		s.headAt(i)
 	}
 }
@@ -49,6 +49,9 @@ func (s *scan) spokenAt(end int) {
 		return
 	}
 	value := b[v.start:v.end]
+	if !v.quoted && bytes.HasPrefix(line, []byte("#define ")) {
+		return // code
+	}
 	sets := setsVariable(line)
 	if vendorBefore(b[start:end], line) {
 		drawn := inQuotes.takes(unmarked(value[:min(len(value), maxBare)]), vendorKey)

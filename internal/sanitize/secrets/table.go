@@ -72,12 +72,13 @@ func eachTrigger(add func(trigger)) {
 		{eachRule, (*scan).accountAt, "NetworkCredential(|PasswordCredentials(" +
 			"|PasswordAuthentication(|BasicAuth(|basicAuth(|basic_auth(|auth=(|auth = (|login(" +
 			"|getConnection(|new PDO(|mysqli_connect(|mysql_connect(|DBI->connect(|WiFi.begin(" +
-			"|.auth("},
-		{eachRule, (*scan).sendAt, "send "},
+			"|.auth(|:auth(|>auth("},
+		{eachRule, (*scan).sendAt, "send |.send(|sendline("},
+		{eachRule, (*scan).insertAt, "INSERT INTO |insert into "},
 		{eachRule, (*scan).wordAt, "password|Password|PASSWORD|passwd|Passwd|PASSWD|passphrase" +
 			"|Passphrase|PASSPHRASE|pass|Pass|PASS|pwd|Pwd|PWD|secret|Secret|SECRET|token|Token" +
 			"|TOKEN|key|Key|KEY|access|Access|ACCESS|private|Private|PRIVATE|SALT|masterauth" +
-			"|bindpw|rootpw|psk"},
+			"|bindpw|rootpw|psk|secret_id|SecretID"},
 		{eachRule, (*scan).stdinAt, "--password-stdin|--with-token|--passphrase-fd" +
 			"|docker secret create |gh secret set |wrangler secret put |secrets create " +
 			"|vercel env add |sudo -S|chpasswd|passwd |--password-prompt|passwd --stdin" +
@@ -86,9 +87,9 @@ func eachTrigger(add func(trigger)) {
 		{eachRule, (*scan).crumbsAt, " -b |--cookie "},
 		{eachRule, func(s *scan, i, end int) {
 			s.nearAt(i, i+len(bytes.TrimRight(s.b[i:end], " ")), strongKey)
-		}, "asswort|ennwort|mot de passe|ontraseña|senha|Senha|parola|Parola|wachtwoord|ösenord" +
+		}, "asswort|ennwort|ot de passe|ontraseña|senha|Senha|parola|Parola|wachtwoord|ösenord" +
 			"|adgangskode|salasana|hasło|Hasło|heslo|jelszó|şifre|Şifre|ароль|密码|密碼|口令|パスワード|비밀번호" +
-			"|mật khẩu|clave|ugangsdaten|dentifiants|redenciales|Key Content |log in |login with " +
+			"|mật khẩu|Mật khẩu|clave|Clave|Wachtwoord|Adgangskode|Salasana|Heslo|Jelszó|ugangsdaten|dentifiants|redenciales|Key Content |log in |login with " +
 			"|login as | pw |(pw |redentials|creds"},
 		{eachRule, func(s *scan, i, end int) { s.nearAt(i, end, weakKey) }, "chlüssel|clé|jeton" +
 			"|ключ|Ключ|окен|キー|トークン|密钥|密鑰|令牌|토큰"},
@@ -102,9 +103,11 @@ func eachTrigger(add func(trigger)) {
 		{eachRule, (*scan).jarAt, "FALSE\t|TRUE\t"},
 		{eachRule, (*scan).keyedAt, "createHmac(|hmac.new(|jwt.sign(|jwt.verify(|jwt.encode(" +
 			"|jwt.decode(|hashSync(|compareSync(|pbkdf2_hmac(|pbkdf2Sync(|scryptSync(|hashpw(" +
-			"|password_hash(|password_verify("},
+			"|password_hash(|password_verify(|Fernet(|AESGCM(|AES.new(|SecretBox(|createCipheriv(" +
+			"|createDecipheriv("},
 		{eachRule, (*scan).authAt, "AUTH |PASS |LOGIN |IDENTIFY "},
 		{eachRule, (*scan).fieldAt, "form-data; name="},
+		{eachRule, (*scan).wordsAt, "nemonic|NEMONIC|eed phrase|eed words|ecovery phrase|ecret phrase"},
 		{eachRule, (*scan).resultAt, "random_password"},
 		{encodedRule, (*scan).encodedAt, "LS0tLS1CRUdJTiB|TFMwdExTMUNS|eyJ|ZXlK"},
 	} {

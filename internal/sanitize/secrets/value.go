@@ -27,8 +27,8 @@ func referring(v string) bool {
 		// base64 also contains slashes
 		return len(v) < 32 || !chars.Only([]byte(v), chars.IsBase64) ||
 			!chars.Measure([]byte(v)).Random()
-	case '%':
-		if len(v) > 2 && v[len(v)-1] == '%' {
+	case '%', '@': // of Windows, of Maven
+		if len(v) > 2 && v[len(v)-1] == v[0] {
 			return true
 		}
 	}
@@ -98,6 +98,10 @@ func code(v []byte) bool {
 	if strings.IndexByte("*!@%+~?-", s[0]) >= 0 && chars.RunEnd(v, 1, chars.IsDotted) == len(v) &&
 		(s[0] == '*' || chars.Measure(v).Digits <= 1) {
 		return true
+	}
+	if s[0] == '*' && len(s) > 1 && (s[1] == '_' || chars.IsLetter(s[1]) || s[1] == ')') &&
+		strings.ContainsAny(s, "()") {
+		return true // of a pointer
 	}
 	if number, ok := strings.CutPrefix(s, "0x"); ok && len(number) <= 16 &&
 		chars.Only([]byte(number), chars.IsHex) {

@@ -39,6 +39,9 @@ func (s *scan) elementAt(i int) {
 			name = low + key
 		}
 	}
+	if of := nameStart(b, name); bytes.EqualFold(b[of:name], []byte("value")) && of > 1 {
+		name = trimKey(b, max(low, of-1+len(bytes.TrimRight(b[:of-1], "> \r\n\t"))-len(b[:of-1])))
+	}
 	if kind := KeyOf(b[nameStart(b, name):name]); kind != NoKey && Judge(b[start:end], true, kind) {
 		s.add(start, end, kind.Class())
 	}
@@ -63,14 +66,15 @@ func (s *scan) sqlAt(i, at int) {
 	}
 }
 
-// sendAt reads send "value\r" of expect, with the argument at b[at], if a password was asked for.
+// sendAt reads send "value\r" of expect, or sendline('value') of its twins, with the argument at
+// b[at], if a password was asked for.
 func (s *scan) sendAt(_, at int) {
 	b := s.b
 	if bytes.HasPrefix(b[at:], []byte("-- ")) {
 		at += len("-- ")
 	}
 	asked := bytes.Contains(b[max(0, at-2*maxKey):at], []byte("assword"))
-	if at == len(b) || b[at] != '"' || !asked {
+	if at == len(b) || !chars.IsQuote(b[at]) || !asked {
 		return
 	}
 	v := quotedValue(b, at)
