@@ -58,8 +58,8 @@ func (s *scan) fieldAt(_, at int) {
 	}
 }
 
-// wordsAt reads the words of a wallet behind what names them: 12 or more of a list, each of three to
-// eight letters, on the same line or the next.
+// wordsAt reads the words of a wallet behind what names them: 12 or more of a list, each of three
+// to eight letters, on the same line or the next.
 func (s *scan) wordsAt(_, at int) {
 	b := s.b
 	for _, from := range [...]int{at, lineEnd(b, at) + 1} {

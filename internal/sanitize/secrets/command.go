@@ -105,7 +105,9 @@ func (s *scan) listedAt(i int, c command) {
 	var room [48]value
 	args := room[:0]
 	for at++; len(args) < cap(args); at = min(len(b), chars.RunEnd(b, at, isBackslash)+1) {
-		at = chars.RunEnd(b, at, func(c byte) bool { return c == ',' || c == '\\' || chars.IsSpace(c) })
+		at = chars.RunEnd(b, at, func(c byte) bool {
+			return c == ',' || c == '\\' || chars.IsSpace(c)
+		})
 		if at == len(b) || b[at] != b[i-1] {
 			break
 		}

@@ -58,7 +58,8 @@ func (s *scan) facebookAt(i int) {
 	s.add(start, end, "facebook")
 }
 
-// bitlockerAt finds recovery passwords of BitLocker: eight numbers of six digits, the first dash at b[i].
+// bitlockerAt finds recovery passwords of BitLocker: eight numbers of six digits, the first dash at
+// b[i].
 func (s *scan) bitlockerAt(i int) {
 	const size = 8*7 - 1
 	if i < 6 || i-6+size > len(s.b) || !chars.StartsToken(s.b, i-6) {

@@ -123,7 +123,8 @@ func (s *scan) linked(end, from, to int, kind Key) (place, int) {
 		}
 		return near, to
 	}
-	if b[from] == '@' || bytes.ContainsAny(lead, "={};$+\t") || bytes.HasSuffix(b[:end], []byte(":secret")) {
+	if b[from] == '@' || bytes.ContainsAny(lead, "={};$+\t") ||
+		bytes.HasSuffix(b[:end], []byte(":secret")) {
 		return near, to
 	}
 	lead = bytes.TrimRight(lead, " \"'`*\\([")
