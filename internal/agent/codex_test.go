@@ -217,3 +217,28 @@ func TestCodexVoices(t *testing.T) {
 			"model: PLEASE IMPLEMENT THIS PLAN:\n# Lamps"},
 	})
 }
+
+// A result has the exit status of the commands of its script where the events before it tell it.
+func TestCodexScriptEnds(t *testing.T) {
+	ended := func(code string) string {
+		return `{"timestamp":"2026-09-28T13:47:52Z","type":"event_msg","payload":{"type":` +
+			`"item_completed","item":{"type":"CommandExecution","exit_code":` + code + `}}}` + "\n"
+	}
+	for events, want := range map[string]string{
+		"": "", ended("0"): `"exit_code":0`, ended("2"): `"exit_code":2`,
+		ended("0") + ended("0"): `"exit_code":0`, ended("0") + ended("1"): "",
+	} {
+		steps, _, _ := rollouts.Steps(t, []byte(`{"timestamp":"2026-09-28T13:47:51Z","type":`+
+			`"response_item","payload":{"type":"custom_tool_call","name":"exec","call_id":"x",`+
+			`"input":"text(1)"}}`+"\n"+events+`{"timestamp":"2026-09-28T13:47:53Z","type":`+
+			`"response_item","payload":{"type":"custom_tool_call_output","call_id":"x","output":`+
+			`[{"type":"input_text","text":"lit"}]}}`+"\n"))
+		for _, p := range transcript.PartsOf(&steps[len(steps)-1].Message) {
+			response := string(p.Response)
+			if p.Kind == transcript.PartResult && (!strings.Contains(response, want) ||
+				want == "" && strings.Contains(response, "exit_code")) {
+				t.Errorf("%q: %s", events, response)
+			}
+		}
+	}
+}

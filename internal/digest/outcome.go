@@ -14,6 +14,7 @@ type outcome struct {
 	failed  bool
 	running string // the name of a command that continues in the background; "" if it ended
 	stopped bool   // somebody ended what ran in the background
+	untold  bool   // the result does not tell how its commands ended
 }
 
 // outcomeOf parses a result in the form of any known agent: an object with "output" and "metadata"
@@ -30,17 +31,21 @@ func outcomeOf(r *Result) outcome {
 		if exit != nil {
 			o.exit, o.failed = *exit, *exit != 0
 		}
+		if returned, _, ok := ofScript(printed); ok {
+			o.output = returned
+		}
 		return o
+	}
+	if printed, exit, ok := ofScript(text); ok {
+		if exit != nil {
+			return outcome{output: printed, exit: *exit, failed: r.Failed || *exit != 0}
+		}
+		return outcome{output: printed, exit: -1, failed: r.Failed, untold: true}
 	}
 	if o, ok := taskOutcome(text); ok {
 		return o
 	}
 	head, output := parts(text)
-	if strings.HasPrefix(head, "Script ") { // of Codex; what a command in it returned, as it is
-		if printed, exit, ok := message.Unwrap(strings.TrimSpace(output)); ok && exit != nil {
-			return outcome{output: printed, exit: *exit, failed: r.Failed || *exit != 0}
-		}
-	}
 	o := outcome{output: output, exit: exitStatus(head),
 		running: backgroundName(text[:min(len(text), maxHead)])}
 	if o.exit < 0 {
@@ -48,6 +53,19 @@ func outcomeOf(r *Result) outcome {
 	}
 	o.failed = r.Failed || o.exit > 0 || o.exit < 0 && prose.HasLead(text, neverRan[:])
 	return o
+}
+
+// ofScript returns what a script of Codex that ended has printed, and the exit status of a command
+// whose result it has printed as it is; nil if that is not told.
+func ofScript(text string) (printed string, exit *int, ok bool) {
+	if !strings.HasPrefix(text, "Script completed\n") {
+		return "", nil, false
+	}
+	_, printed = parts(text)
+	if inner, exit, ok := message.Unwrap(strings.TrimSpace(printed)); ok && exit != nil {
+		return inner, exit, true
+	}
+	return printed, nil, true
 }
 
 // neverRan begin what Codex and others print in place of the output of a command that did not run,
@@ -119,7 +137,8 @@ func exitStatus(text string) int {
 
 // backgroundName returns the name of a command or subagent that continues in the background, or "".
 func backgroundName(head string) string {
-	for _, mark := range [...]string{"Process running with session ID ", "Script running with cell ID ",
+	for _, mark := range [...]string{"Process running with session ID ",
+		"Script running with cell ID ",
 		"Command running in background with ID: ",
 		"Async agent launched successfully.\nagentId: "} {
 		if _, rest, ok := strings.Cut(head, mark); ok {
@@ -141,11 +160,11 @@ func leadingNumber(s string) (n int, ok bool) {
 
 // isHead reports whether a line is one that agents print around the output of a command.
 func isHead(line string) bool {
-	return prose.HasLead(line, []string{"Exit code", "Exit Code:", "Script completed", "Script failed", "Script running",
-		"Command:", "Chunk ID:",
-		"Wall time:", "Wall time ", "Command executed ", "Command failed ", "Process exited", "Process running",
-		"Output:", "Original token count:", "Directory:", "Stdout:", "Stderr:", "Error: (none)",
-		"Signal:", "Background PIDs:", "Process Group PGID:", "<tool_use_error>Exit",
+	return prose.HasLead(line, []string{"Exit code", "Exit Code:", "Script completed",
+		"Script failed", "Script running", "Command:", "Chunk ID:", "Wall time:", "Wall time ",
+		"Command executed ", "Command failed ", "Process exited", "Process running", "Output:",
+		"Original token count:", "Directory:", "Stdout:", "Stderr:", "Error: (none)", "Signal:",
+		"Background PIDs:", "Process Group PGID:", "<tool_use_error>Exit",
 		"(Bash completed with no output)", "Shell cwd was reset to ", "Launching skill: "})
 }
 

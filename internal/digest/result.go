@@ -178,6 +178,9 @@ func (d *Digester) ended(i int, o outcome) {
 	// A branch stays checked out when a later command of the same script fails
 	d.branchShown(*f, o.output, o.failed)
 	f = &d.Made[i]
+	if o.untold && !o.failed {
+		return
+	}
 	if !o.failed {
 		f.State = Passed
 		if f.Kind == Command {

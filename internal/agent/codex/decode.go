@@ -14,6 +14,7 @@ type decoder struct {
 	model   string            // of the newest turn
 	tools   map[string]string // the tool of each call
 	names   transcript.Names
+	events  []json.RawMessage // before the record
 }
 
 func newDecoder() *decoder {
@@ -31,6 +32,7 @@ func (d *decoder) see(o jsonvalue.Object) {
 
 // decode makes a message of a record. before are the records that are kept with it.
 func (d *decoder) decode(o jsonvalue.Object, before []json.RawMessage) transcript.Message {
+	d.events = before
 	hints := transcript.ReadHints(o[transcript.HintName])
 	kind, payload := o.Text("type"), o.Object("payload")
 	rest := o.Without("type", "payload", "timestamp", transcript.HintName)
@@ -304,8 +306,28 @@ func (d *decoder) output(kind, id string, payload, left jsonvalue.Object) json.R
 			}
 		}
 	}
-	return transcript.ResultPart(id, d.tools[id], jsonvalue.Encode(map[string]string{member: said}),
+	response := jsonvalue.NewObject(member, said)
+	if tool := d.tools[id]; (tool == "exec" || tool == "wait") && rest.Has("output") {
+		if exit, ok := exitOf(d.events); ok {
+			response.Set("exit_code", exit)
+		}
+	}
+	return transcript.ResultPart(id, d.tools[id], jsonvalue.Encode(response),
 		transcript.Extra(Agent, rest))
+}
+
+// exitOf returns how the commands of a script ended, by the events before its output: the exit
+// status of the only one, or 0 if all had it.
+func exitOf(events []json.RawMessage) (exit uint64, ok bool) {
+	n := 0
+	for _, raw := range events {
+		item := jsonvalue.AsObject(raw).Object("payload").Object("item")
+		if item.Text("type") == "CommandExecution" && item.Has("exit_code") {
+			exit = max(exit, item.Number("exit_code"))
+			n++
+		}
+	}
+	return exit, n == 1 || n > 1 && exit == 0
 }
 
 // searchedMember returns the member of an action of a web search that has the words.
