@@ -149,8 +149,8 @@ func (o *compactOptions) tell(a *app, d summaries.Compaction) {
 		text = "summarized " + plural(n, "topic", "topics")
 	}
 	if d.Before > 0 {
-		text += fmt.Sprintf(": %s tokens -> %s", inUnit(usage.Tokens(d.Before)),
-			inUnit(usage.Tokens(d.After)))
+		was, is := usage.Tokens(d.Before), usage.Tokens(d.After)
+		text += fmt.Sprintf(": %s tokens -> %s", inUnit(was, was), inUnit(is, was))
 	}
 	for _, more := range []struct {
 		n         int
@@ -178,10 +178,11 @@ func (o *compactOptions) tell(a *app, d summaries.Compaction) {
 	}
 }
 
-// inUnit writes a number in the unit that fits it: "9.3 M", "42.2 k" and "9,999".
-func inUnit(n int64) string {
+// inUnit writes a number in the unit that fits it, beside a larger one: "9.3 M", "42.2 k", and
+// "9,999" beside "9,999".
+func inUnit(n, large int64) string {
 	switch {
-	case n < 10_000:
+	case n < 1_000, large < 10_000:
 		return grouped(n)
 	case n < 1_000_000:
 		return fmt.Sprintf("%.1f k", float64(n)/1e3)

@@ -48,6 +48,9 @@ func (o *noteOptions) run(a *app, b openBranch, args []string) error {
 	switch {
 	case n.Text == "":
 		return usagef("empty note")
+	case slices.Contains([]string{"list", "ls", "show", "rm"}, n.Text):
+		return withHint(usagef("%q is no note: a note is a sentence or two", n.Text),
+			"`ctx brief` has the notes, and `ctx undo` takes the last one back")
 	case len(n.Text) > maxNote:
 		return usagef("note of more than %d bytes: a note is a sentence or two", maxNote)
 	}

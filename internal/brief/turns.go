@@ -40,6 +40,10 @@ const (
 	newestCame = 700 // more of the answer before the newest, and half of it of the one before
 )
 
+// forgotten is the text of a prompt whose words are gone. It has a line only before what came of
+// it, which is not to count for the prompt before.
+const forgotten = "[forgotten]"
+
 // setTurns sets the turns of a brief, and to which one each item belongs. What comes before the
 // first prompt is a turn without one.
 func (c *chooser) setTurns() {
@@ -187,8 +191,8 @@ func (c *chooser) setLines(t *turn, asked, came int) {
 	t.lines, t.covers, t.cost, t.terms = nil, nil, 0, nil
 	c.addLine(t, Wanted, t.asked, asked)
 	c.addLine(t, Concluded, t.came, came)
-	if len(t.lines) == 1 && t.lines[0].Section == Wanted && t.lines[0].Turn > 0 &&
-		c.isThin(t.covers[0]) &&
+	if len(t.lines) == 1 && t.lines[0].Section == Wanted && c.isThin(t.covers[0]) &&
+		(t.lines[0].Turn > 0 || c.items[t.covers[0]].fact.Text == forgotten) &&
 		!slices.ContainsFunc(t.covers, func(i int) bool { return !c.isThin(i) }) {
 		t.lines = nil // "Commit.": what came of it stands elsewhere
 	}
@@ -355,8 +359,10 @@ func (c *chooser) overtaken() bool {
 	return len(came) > 0 && c.items[came[0]].fact.Kind == digest.Commit
 }
 
-// isThin reports whether an item is understood only with what stands before it.
-func (c *chooser) isThin(i int) bool { return prose.IsThin(c.items[i].fact.Text) }
+// isThin reports whether an item is understood only with what stands before it, or says nothing.
+func (c *chooser) isThin(i int) bool {
+	return prose.IsThin(c.items[i].fact.Text) || c.items[i].fact.Text == forgotten
+}
 
 // takeTurn takes the lines of a turn. It returns none if the turn is already taken or does not fit.
 func (c *chooser) takeTurn(t *turn) []Line {
