@@ -55,6 +55,10 @@ func (t *Voices) Pieces(text string) []Piece {
 	if isMarkup(text) || isHook(text) || slices.Contains(t.Whole, strings.TrimSpace(text)) {
 		return []Piece{{text, true}}
 	}
+	if from, to := filledIn(text); to > from {
+		return slices.DeleteFunc([]Piece{{text[:from], true}, {text[from:to], false},
+			{text[to:], true}}, func(p Piece) bool { return p.Text == "" })
+	}
 	var list []Piece
 	add := func(s string, client bool) {
 		switch n := len(list); {
@@ -72,6 +76,31 @@ func (t *Voices) Pieces(text string) []Piece {
 		rest = rest[to:]
 	}
 	return list
+}
+
+// What stands around the words that a person gives to a command of spec-kit: its template comes in
+// the person's name, in every agent.
+const (
+	inputBegins = "## User Input\n\n```text\n"
+	inputEnds   = "\n```\n\nYou **MUST** consider the user input before proceeding (if not empty)."
+)
+
+// filledIn returns where the words of a person are in the template of a command, or else what
+// follows its head; 0 twice for no template.
+func filledIn(text string) (from, to int) {
+	at, end := strings.Index(text, inputBegins), strings.Index(text, inputEnds)
+	head := strings.TrimSpace(text[:max(at, 0)]) // may describe the command
+	if from = at + len(inputBegins); at < 0 || end < from ||
+		head != "" && !(strings.HasPrefix(head, "---\n") && strings.HasSuffix(head, "\n---")) {
+		return 0, 0
+	}
+	said := strings.TrimSpace(text[from:end])
+	if said == "" || said == "$ARGUMENTS" { // what is to be done tells which command it was
+		said = strings.TrimSpace(text[end+len(inputEnds):])
+		said = strings.TrimSpace(strings.TrimPrefix(said, "## Outline"))
+	}
+	from += strings.Index(text[from:], said)
+	return from, from + len(said)
 }
 
 // wrapped divides a text whose persons speak in elements alone.

@@ -28,6 +28,13 @@ func shown(text string) string {
 	return b.String()
 }
 
+// consider ends the head of the template of a command.
+const consider = "You **MUST** consider the user input before proceeding (if not empty).\n\nDo it."
+
+func filled(head, words string) string {
+	return head + "## User Input\n\n```text\n" + words + "\n```\n\n" + consider
+}
+
 func TestPieces(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", ""},
@@ -46,6 +53,14 @@ func TestPieces(t *testing.T) {
 			"what is <system-reminder>x</system-reminder>?"},
 		{"why?\n```\n<system-reminder>x</system-reminder>\n```",
 			"why?\n```\n<system-reminder>x</system-reminder>\n```"},
+		{filled("", "paint it\nred"), "{## User Input\n\n```text\n}paint it\nred{\n```\n\n" + consider + "}"},
+		{filled("---\ndescription: x\n---\n\n", "paint it"),
+			"{---\ndescription: x\n---\n\n## User Input\n\n```text\n}paint it{\n```\n\n" + consider + "}"},
+		{filled("", "$ARGUMENTS"), "{## User Input\n\n```text\n$ARGUMENTS\n```\n\n" +
+			strings.TrimSuffix(consider, "Do it.") + "}Do it."},
+		{strings.TrimSuffix(filled("", ""), "\n\nDo it."),
+			strings.TrimSuffix(filled("", ""), "\n\nDo it.")},
+		{filled("What is this?\n", "x"), filled("What is this?\n", "x")},
 		{"<system-reminder> cut off", "{<system-reminder> cut off}"},
 		{"[Interrupted by user]", "{[Interrupted by user]}"},
 		{"[Interrupted by user]\nno, blue", "{[Interrupted by user]\n}no, blue"},
