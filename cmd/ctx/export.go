@@ -2,15 +2,18 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -20,7 +23,8 @@ import (
 
 // exportFormat is a format of another program that a branch can be written in.
 type exportFormat struct {
-	name string
+	name  string
+	takes []string // the flags that it has, and not all formats
 	// flags adds the flags that only this format has.
 	flags func(*exportOptions, *cobra.Command)
 	// check refuses bad values of flags, before the store is opened.
@@ -34,9 +38,9 @@ func exportFormats() []exportFormat {
 	return append(agentFormats(), htmlFormat(), markdownFormat(), adkFormat())
 }
 
-func exportNames() []string {
-	return lists.Map(exportFormats(), func(f exportFormat) string { return f.name })
-}
+func exportNames() []string { return lists.Map(exportFormats(), exportFormat.title) }
+
+func (f exportFormat) title() string { return f.name }
 
 // exported is the result of an export. Not every format counts everything.
 type exported struct {
@@ -125,7 +129,7 @@ func (o *exportOptions) run(a *app) error {
 func (o *exportOptions) form() (exportFormat, error) {
 	for _, f := range exportFormats() {
 		if f.name == o.format || f.name == "md" && o.format == "markdown" {
-			return f, f.check(o)
+			return f, cmp.Or(o.taken(f), f.check(o))
 		}
 	}
 	what := "no --format"
@@ -135,6 +139,20 @@ func (o *exportOptions) form() (exportFormat, error) {
 	return exportFormat{}, withHint(
 		usagef("%s: the formats are %s", what, strings.Join(exportNames(), ", ")),
 		"`ctx export --format md SESSION` prints what people read, and html a page")
+}
+
+// taken refuses flags of other formats.
+func (o *exportOptions) taken(form exportFormat) (err error) {
+	o.cmd.Flags().Visit(func(flag *pflag.Flag) {
+		by := slices.DeleteFunc(exportFormats(), func(f exportFormat) bool {
+			return !slices.Contains(f.takes, flag.Name)
+		})
+		if len(by) > 0 && !slices.Contains(form.takes, flag.Name) {
+			err = withHint(usagef("--%s does not go with --format %s", flag.Name, form.name),
+				"it goes with %s", strings.Join(lists.Map(by, exportFormat.title), ", "))
+		}
+	})
+	return err
 }
 
 // intoFile writes the file of -o.

@@ -21,7 +21,8 @@ type adkFlags struct {
 }
 
 func adkFormat() exportFormat {
-	return exportFormat{name: adkEvents, flags: addADKFlags, check: checkADKFlags, write: writeADK}
+	return exportFormat{name: adkEvents, flags: addADKFlags, check: checkADKFlags, write: writeADK,
+		takes: []string{"time-unit", "agent", "app", "user", "lines", "masked", "tokens"}}
 }
 
 func addADKFlags(o *exportOptions, cmd *cobra.Command) {

@@ -31,7 +31,7 @@ func agentFormats() (list []exportFormat) {
 			continue // its transcripts are only read
 		}
 		e := exportFormat{name: f.Name, flags: func(*exportOptions, *cobra.Command) {},
-			check: checkAgentFlags}
+			check: checkAgentFlags, takes: []string{"project", "compacted", "masked"}}
 		if i == 0 {
 			e.flags = addAgentFlags
 		}

@@ -30,6 +30,7 @@ func htmlFormat() exportFormat {
 				"for html: not for ctx import html")
 		},
 		check: checkHTMLFlags,
+		takes: []string{"max-bytes", "no-entries"},
 		write: writeHTML,
 	}
 }
