@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
@@ -37,6 +40,9 @@ func unbundle(a *app, args []string) error {
 	a.watchInterrupts()
 	project := a.project(args[1:])
 	r, err := bundle.Unpack(a.c, a.env(), a.path(args[0]), project)
+	if errors.Is(err, fs.ErrExist) {
+		return withHint(err, "`ctx bundle --restore %s DIR` makes a store in another directory", args[0])
+	}
 	if err != nil {
 		return err
 	}

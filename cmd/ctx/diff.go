@@ -90,10 +90,10 @@ type point struct {
 	value format.Value // of the branch
 }
 
-// point finds the point that an argument names.
+// point finds the point that an argument names. A number that begins with 0 is a session's.
 func (o *diffOptions) point(b openBranch, name string) (point, error) {
 	ref := history.RefName(b.name, b.branch)
-	if strings.Trim(name, "0123456789") == "" && len(name) < 10 {
+	if strings.Trim(name, "0123456789") == "" && len(name) < 10 && !strings.HasPrefix(name, "0") {
 		number, err := operationAt(b.s, b.view, name)
 		if err != nil {
 			return point{}, err

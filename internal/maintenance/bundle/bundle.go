@@ -355,7 +355,10 @@ func readBundle(
 	in, sum, seen := tar.NewReader(bufio.NewReaderSize(f, 1<<20)), sha256.New(), map[string]bool{}
 	for {
 		h, err := in.Next()
-		if errors.Is(err, io.EOF) {
+		switch {
+		case err != nil && report.Files == 0:
+			return report, errors.New("not a bundle")
+		case errors.Is(err, io.EOF):
 			return report, errors.New("bundle is cut short")
 		}
 		if err != nil {
