@@ -88,6 +88,9 @@ func (a *app) agentOf(file, name string) (*catalog.Agent, error) {
 			usagef("%q is of %s, whose sessions ctx cannot read yet", file, s.Title),
 			"`ctx import --help` lists the agents that it reads")}
 	}
+	if err := a.other(file); err != nil {
+		return nil, err
+	}
 	if jq := a.spread(file); jq != "" {
 		return nil, &fileError{withHint(
 			usagef("cannot tell whose transcript %q is: its records are not a line each", file),
@@ -132,6 +135,9 @@ func (a *app) notOf(f *catalog.Agent, file string, stats *transcript.Stats) erro
 			return err
 		}
 	}
+	if err := a.other(file); err != nil && file != "-" {
+		return err
+	}
 	failed := fmt.Errorf("nothing of %q is stored: it has no message of %s", file, f.Title)
 	if stats.Skipped[transcript.SkipTornTail] > 0 {
 		failed = fmt.Errorf("%w, or was cut off before the first one ends", failed)
@@ -145,6 +151,19 @@ func (a *app) notOf(f *catalog.Agent, file string, stats *transcript.Stats) erro
 		failed = withHint(failed, "`ctx import %s %s` reads it", whose, oneLine(file))
 	}
 	return &fileError{failed}
+}
+
+// other returns an error for a file that is known to be no transcript.
+func (a *app) other(file string) error {
+	in, closeIt, err := a.openImport(file)
+	if err != nil {
+		return nil //nolint:nilerr // who reads it says so
+	}
+	defer closeIt()
+	if what, instead := catalog.Other(in); what != "" {
+		return &fileError{withHint(usagef("%q is %s, no transcript", file, what), "%s", instead)}
+	}
+	return nil
 }
 
 // spread returns the command that writes the records of a file one a line, if somebody has made a

@@ -160,6 +160,22 @@ func Whose(r io.Reader) (agent string) {
 	return agent
 }
 
+// Other says what a file is that is no transcript, and what to do instead; "" for any other file.
+func Other(r io.Reader) (what, instead string) {
+	head, _ := io.ReadAll(io.LimitReader(r, firstLooked))
+	if bytes.HasPrefix(head, []byte("version https://git-lfs.github.com/spec/")) {
+		return "a pointer of Git LFS", "`git lfs pull` brings the file"
+	}
+	line, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
+	switch o := jsonvalue.AsObject(line); {
+	case o.Text("type") == "system" && o.Has("subtype") && o.Has("session_id"):
+		return "what Claude Code printed", "`ctx import claude-code -s NAME FILE` reads it"
+	case o.Text("type") == "thread.started":
+		return "what Codex CLI printed", "`ctx import --all` reads the transcript that it kept"
+	}
+	return "", ""
+}
+
 func whoseIs(head []byte) string {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	if bytes.HasPrefix(head, []byte("<!DOCTYPE html>")) &&
