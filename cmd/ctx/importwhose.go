@@ -131,7 +131,8 @@ func (a *app) notOf(f *catalog.Agent, file string, stats *transcript.Stats) erro
 	whose := ""
 	if file != "-" && (f.ReadFile == nil || f.ReadFile(a.path(file)) == nil) {
 		var err error
-		if whose, err = a.whose(file); err != nil || whose == f.Name {
+		whose, err = a.whose(file)
+		if err != nil || whose == f.Name || whose == f.Page && whose != "" { // of one form
 			return err
 		}
 	}
