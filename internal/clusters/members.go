@@ -68,7 +68,7 @@ func (s *Reader) EachMember(node format.ID, each func(format.ID) error) error {
 // that has changed since the forest was written, at its present or a smaller size. Ids that ctx
 // has printed stay valid in this way. It reads all live clusters.
 func (s *Reader) unwritten(view *refs.View, id format.ID, each func(format.ID) error) error {
-	run, err := s.runOf(view, func(node format.ID) bool { return node == id })
+	run, _, err := s.runOf(view, id.String())
 	if err != nil {
 		return err
 	}
@@ -86,41 +86,32 @@ func (s *Reader) unwritten(view *refs.View, id format.ID, each func(format.ID) e
 // OldSizes is the number of earlier sizes of a cluster at which its id is still found.
 const OldSizes = 1024
 
-// runOf returns the members of the first live cluster, or of the beginning of one, whose node is
-// wanted, or nil. It looks at the newest OldSizes sizes of each cluster.
-func (s *Reader) runOf(view *refs.View, wanted func(format.ID) bool) ([]format.ID, error) {
+// runOf returns the members of the first live cluster, or of the beginning of one, whose id begins
+// with a prefix, and the id; nil if there is none. It looks at the newest OldSizes sizes of each
+// cluster, once for a prefix that none has.
+func (s *Reader) runOf(view *refs.View, prefix string) (run []format.ID, id format.ID, err error) {
+	if no := s.noCluster.Load(); no != nil && no.number == view.Number && no.prefix == prefix {
+		return nil, id, nil
+	}
 	st, err := s.Forest(view)
 	if err != nil {
-		return nil, err
+		return nil, id, err
 	}
 	for _, c := range st.Live() {
 		members, err := st.Members(c)
 		if err != nil {
-			return nil, err
+			return nil, id, err
 		}
-		n, err := forest.SizeOf(members, max(0, len(members)-OldSizes), wanted)
-		if err != nil {
-			return nil, err
-		}
-		if n > 0 {
-			return members[:n], nil
+		n, err := forest.SizeOf(members, max(0, len(members)-OldSizes), func(node format.ID) bool {
+			id = node
+			return strings.HasPrefix(node.String(), prefix)
+		})
+		if err != nil || n > 0 {
+			return members[:n], id, err
 		}
 	}
-	return nil, nil
-}
-
-// resolveUnwritten finds the id of a cluster between two writings of the forest that starts with
-// prefix.
-func (s *Reader) resolveUnwritten(view *refs.View, prefix string) (format.ID, bool, error) {
-	var found format.ID
-	run, err := s.runOf(view, func(node format.ID) bool {
-		if strings.HasPrefix(node.String(), prefix) {
-			found = node
-			return true
-		}
-		return false
-	})
-	return found, run != nil, err
+	s.noCluster.Store(&noCluster{view.Number, prefix})
+	return nil, format.ID{}, nil
 }
 
 // AddNodes adds the nodes over a run of entries to the transaction and returns the id of the top

@@ -91,13 +91,17 @@ func (s *Reader) resolveBase(view *refs.View, rev string) (format.ID, error) {
 		return id, nil
 	}
 	if len(rev) >= 4 && len(rev) < format.IDLen && isHex(rev) {
-		id, err := s.resolvePrefix(view, rev)
-		if IsMissing(err) {
-			if tip, notNamed := s.resolveNamed(view, rev); !IsMissing(notNamed) {
-				return tip, notNamed
-			}
+		if id, ok, err := s.resolvePrefix(rev); ok || err != nil {
+			return id, err
 		}
-		return id, err
+		if tip, err := s.resolveNamed(view, rev); !IsMissing(err) {
+			return tip, err
+		}
+		// Last, because it reads all clusters
+		if run, id, err := s.runOf(view, rev); run != nil || err != nil {
+			return id, err
+		}
+		return format.ID{}, s.noObject(view, rev)
 	}
 	return s.resolveNamed(view, rev)
 }
@@ -189,20 +193,22 @@ func isHex(s string) bool {
 	return true
 }
 
-func (s *Reader) resolvePrefix(view *refs.View, prefix string) (format.ID, error) {
+// resolvePrefix finds the object whose id begins with a prefix; of several, the one of the first
+// kind.
+func (s *Reader) resolvePrefix(prefix string) (id format.ID, ok bool, err error) {
 	ids, err := s.Objects.Prefix(prefix)
 	if err != nil {
-		return format.ID{}, err
+		return format.ID{}, false, err
 	}
 	byKind := map[string][]format.ID{}
 	for _, id := range ids {
 		header, err := s.Objects.Header(id)
 		if err != nil {
-			return format.ID{}, err
+			return format.ID{}, false, err
 		}
 		kind, _, err := format.HeaderKind(header)
 		if err != nil {
-			return format.ID{}, fmt.Errorf("object %v: %w", id, err)
+			return format.ID{}, false, fmt.Errorf("object %v: %w", id, err)
 		}
 		byKind[kind] = append(byKind[kind], id)
 	}
@@ -210,20 +216,13 @@ func (s *Reader) resolvePrefix(view *refs.View, prefix string) (format.ID, error
 		kind := k.String()
 		switch list := byKind[kind]; {
 		case len(list) == 1:
-			return list[0], nil
+			return list[0], true, nil
 		case len(list) > 1:
 			kinds := slices.Repeat([]string{kind}, len(list))
-			return format.ID{}, &AmbiguousError{Prefix: prefix, IDs: list, Kinds: kinds}
+			return id, false, &AmbiguousError{Prefix: prefix, IDs: list, Kinds: kinds}
 		}
 	}
-	id, ok, err := s.resolveUnwritten(view, prefix)
-	if err != nil {
-		return format.ID{}, err
-	}
-	if !ok {
-		return format.ID{}, s.noObject(view, prefix)
-	}
-	return id, nil
+	return id, false, nil
 }
 
 // noObject returns the error for an id, or the first digits of one, that the store does not have. A

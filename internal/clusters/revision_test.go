@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
@@ -31,6 +33,44 @@ func TestC10ShortIDs(t *testing.T) {
 			id.Short(16))); got != id {
 			t.Fatalf("got %v", got)
 		}
+	}
+}
+
+// counted counts the nodes of clusters that are read.
+type counted struct {
+	history.Objects
+	nodes int
+}
+
+func (c *counted) Header(id format.ID) ([]byte, error) {
+	b, err := c.Objects.Header(id)
+	if kind, _, bad := format.HeaderKind(b); bad == nil && kind == "node" {
+		c.nodes++
+	}
+	return b, err
+}
+
+// A session whose name begins like an id is found before any cluster is read, which takes long in a
+// large store. Only an id that nothing else has reads them all, once.
+func TestSessionsBeforeClusters(t *testing.T) {
+	s := storetest.Create(t, storetest.Small...)
+	storetest.Talk(t, s, "0123abcd-talk", 30, 1)
+	storetest.Compact(t, s, "0123abcd-talk")
+	s = storetest.Reopen(t, s.Dir, nil, storetest.Small...)
+	reads, view := &counted{Objects: s.History.Objects}, storetest.View(t, s)
+	s.History.Objects = reads
+	storetest.Must[format.ID](t)(s.Clusters.Resolve(view, "0123abcd~3"))
+	if reads.nodes > 0 {
+		t.Errorf("%d nodes were read for a session", reads.nodes)
+	}
+	for range 2 {
+		if _, err := s.Clusters.Resolve(view, "0123dcba"); !clusters.IsMissing(err) {
+			t.Error(err)
+		}
+	}
+	all := storetest.Must[*forest.State](t)(s.History.Forest(view)).LiveCount()
+	if reads.nodes < all || reads.nodes >= 2*all {
+		t.Errorf("%d nodes of %d clusters were read for no id", reads.nodes, all)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -101,6 +102,13 @@ func (t *Tx) PinnedForest(v format.Value) (string, error) {
 // Reader reads clusters. It has no way to write.
 type Reader struct {
 	*history.Reader
+	noCluster atomic.Pointer[noCluster]
+}
+
+// noCluster is a prefix that no id of a cluster has, as of an operation.
+type noCluster struct {
+	number uint64
+	prefix string
 }
 
 // Writer has the verbs of clusters. Each takes the lock of the store.
