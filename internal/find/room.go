@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
@@ -51,6 +52,29 @@ func (s *Reader) Clusters(view *refs.View) ([]clusters.ClusterInfo, error) {
 		return nil, err
 	}
 	return s.clusters.Infos(st)
+}
+
+// ClustersWith returns the clusters that have some of these entries, in the order of Clusters,
+// where the entries are, and how many clusters there are in all.
+func (s *Reader) ClustersWith(view *refs.View, entries map[format.ID]bool) (
+	list []clusters.ClusterInfo, places map[format.ID]forest.Place, all int, err error,
+) {
+	st, err := s.Forest(view)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if places, err = st.Find(entries); err != nil {
+		return nil, nil, 0, err
+	}
+	wanted := map[uint64]bool{}
+	for _, p := range places {
+		wanted[p.Cluster] = true
+	}
+	if list, err = s.clusters.InfosOf(st, func(n uint64) bool { return wanted[n] }); err != nil {
+		return nil, nil, 0, err
+	}
+	_, evicted, err := st.NewestEvicted(0)
+	return list, places, st.LiveCount() + int(evicted), err
 }
 
 // CoversText returns the text of a list of covers: the texts of models as they are, and of ranked

@@ -282,7 +282,7 @@ func (s *Reader) clusterHits(
 	}
 	slices.SortStableFunc(order, func(a, b uint64) int { return cmp.Compare(scores[b], scores[a]) })
 	order = order[:min(len(order), most)]
-	all, err := s.Clusters(view)
+	all, err := s.clusters.InfosOf(st, func(n uint64) bool { return slices.Contains(order, n) })
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -269,39 +270,32 @@ const shownTokens = 260
 
 // forest reads the clusters that have messages of the branch.
 func (r *reader) forest() error {
-	infos, err := r.s.Recall.Clusters(r.view)
+	entries := map[format.ID]bool{}
+	for id, seq := range r.in {
+		if seq > 0 {
+			entries[id] = true
+		}
+	}
+	infos, places, all, err := r.s.Recall.ClustersWith(r.view, entries)
 	if err != nil {
 		return err
 	}
-	type cluster struct { // a tombstone may have the node of another cluster
-		id     format.ID
-		number uint64
+	members := map[uint64][]Ref{}
+	for _, id := range slices.SortedFunc(maps.Keys(places), func(a, b format.ID) int {
+		return cmp.Compare(places[a].Offset, places[b].Offset)
+	}) {
+		at := places[id].Cluster
+		members[at] = append(members[at], Ref{ID: id.String(), Seq: r.in[id]})
 	}
-	members := map[cluster][]Ref{}
-	sessions := map[string]bool{}
-	for _, info := range infos {
-		err := r.s.Clusters.Members(r.view, info.ID, func(id format.ID) error {
-			if seq := r.in[id]; seq > 0 {
-				at := cluster{info.ID, info.Number}
-				members[at] = append(members[at], Ref{ID: id.String(), Seq: seq})
-				sessions[info.Last.Session] = true
-			}
-			return r.c.Err()
-		})
-		if err != nil {
-			return err
-		}
-	}
-	r.out.Others = len(infos) - len(members)
-	// The label of a cluster depends on the other clusters of its session, and on no more.
-	infos = slices.DeleteFunc(infos,
-		func(c clusters.ClusterInfo) bool { return !sessions[c.Last.Session] })
+	r.out.Others = all - len(members)
+	// The label of a cluster depends on the other clusters of its session, and on no more. That of
+	// one with messages of other sessions is not shown.
 	if err := r.s.Summaries.SetLabels(infos); err != nil {
 		return err
 	}
 	for _, info := range infos {
 		c := Cluster{ID: info.ID.String(), Count: int(info.Count), First: info.First.Time,
-			Last: info.Last.Time, Members: members[cluster{info.ID, info.Number}]}
+			Last: info.Last.Time, Members: members[info.Number]}
 		if len(c.Members) == 0 {
 			continue
 		}
