@@ -9,11 +9,13 @@
 package find
 
 import (
+	"cmp"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
-	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
@@ -54,27 +56,31 @@ func (s *Reader) Clusters(view *refs.View) ([]clusters.ClusterInfo, error) {
 	return s.clusters.Infos(st)
 }
 
-// ClustersWith returns the clusters that have some of these entries, in the order of Clusters,
-// where the entries are, and how many clusters there are in all.
+// ClustersWith returns the clusters that have some of these entries, in the order of Clusters; by
+// their numbers, the entries in the order in which they arrived; and how many clusters there are.
 func (s *Reader) ClustersWith(view *refs.View, entries map[format.ID]bool) (
-	list []clusters.ClusterInfo, places map[format.ID]forest.Place, all int, err error,
+	list []clusters.ClusterInfo, members map[uint64][]format.ID, all int, err error,
 ) {
 	st, err := s.Forest(view)
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	if places, err = st.Find(entries); err != nil {
+	places, err := st.Find(entries)
+	if err != nil {
 		return nil, nil, 0, err
 	}
-	wanted := map[uint64]bool{}
-	for _, p := range places {
-		wanted[p.Cluster] = true
+	members = map[uint64][]format.ID{}
+	for _, id := range slices.SortedFunc(maps.Keys(places), func(a, b format.ID) int {
+		return cmp.Compare(places[a].Offset, places[b].Offset)
+	}) {
+		members[places[id].Cluster] = append(members[places[id].Cluster], id)
 	}
-	if list, err = s.clusters.InfosOf(st, func(n uint64) bool { return wanted[n] }); err != nil {
+	list, err = s.clusters.InfosOf(st, func(n uint64) bool { return members[n] != nil })
+	if err != nil {
 		return nil, nil, 0, err
 	}
 	_, evicted, err := st.NewestEvicted(0)
-	return list, places, st.LiveCount() + int(evicted), err
+	return list, members, st.LiveCount() + int(evicted), err
 }
 
 // CoversText returns the text of a list of covers: the texts of models as they are, and of ranked

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -276,16 +275,9 @@ func (r *reader) forest() error {
 			entries[id] = true
 		}
 	}
-	infos, places, all, err := r.s.Recall.ClustersWith(r.view, entries)
+	infos, members, all, err := r.s.Recall.ClustersWith(r.view, entries)
 	if err != nil {
 		return err
-	}
-	members := map[uint64][]Ref{}
-	for _, id := range slices.SortedFunc(maps.Keys(places), func(a, b format.ID) int {
-		return cmp.Compare(places[a].Offset, places[b].Offset)
-	}) {
-		at := places[id].Cluster
-		members[at] = append(members[at], Ref{ID: id.String(), Seq: r.in[id]})
 	}
 	r.out.Others = all - len(members)
 	// The label of a cluster depends on the other clusters of its session, and on no more. That of
@@ -295,9 +287,9 @@ func (r *reader) forest() error {
 	}
 	for _, info := range infos {
 		c := Cluster{ID: info.ID.String(), Count: int(info.Count), First: info.First.Time,
-			Last: info.Last.Time, Members: members[info.Number]}
-		if len(c.Members) == 0 {
-			continue
+			Last: info.Last.Time}
+		for _, id := range members[info.Number] {
+			c.Members = append(c.Members, Ref{ID: id.String(), Seq: r.in[id]})
 		}
 		if c.Label, err = r.clean.text(r.label(&info, len(c.Members))); err != nil {
 			return err
