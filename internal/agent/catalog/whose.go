@@ -157,6 +157,9 @@ func Whose(r io.Reader) (agent string) {
 			break
 		}
 	}
+	if what, _ := Other(bytes.NewReader(head)); what != "" && agent == shape.JSONLAgent {
+		return ""
+	}
 	return agent
 }
 
@@ -172,6 +175,8 @@ func Other(r io.Reader) (what, instead string) {
 		return "what Claude Code printed", "`ctx import claude-code -s NAME FILE` reads it"
 	case o.Text("type") == "thread.started":
 		return "what Codex CLI printed", "`ctx import --all` reads the transcript that it kept"
+	case o.Text("type") == "init" && o.Has("session_id") && o.Has("model"):
+		return "what Gemini CLI printed", "`ctx import --all` reads the transcript that it kept"
 	}
 	return "", ""
 }
