@@ -28,10 +28,11 @@ const (
 )
 
 // The first and the longest pause between two tries. The pause grows so that many waiters do not
-// spin. It stays short compared with the time for which a lock is held: a few file writes.
+// spin. It stays short compared with the time for which a lock is held, a few file writes, and
+// because who holds it for long lets others go first, for two such pauses, if there are any or not.
 const (
 	firstPause = time.Millisecond
-	lastPause  = 20 * time.Millisecond
+	lastPause  = 5 * time.Millisecond
 )
 
 // maxOwner is how many bytes of lock.owner are read.
