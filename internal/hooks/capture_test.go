@@ -551,6 +551,29 @@ func TestFailureAfterTheDeadline(t *testing.T) {
 	}
 }
 
+// TestNothingHeard: an agent that ends may end its hooks before it said what they are for. That is no
+// trouble. One that says nothing until the deadline is.
+func TestNothingHeard(t *testing.T) {
+	for _, c := range []struct {
+		ended   bool
+		setting string
+		want    int
+	}{{true, "hook.deadline=1m", 0}, {false, "hook.deadline=1ms", 1}} {
+		s := newStore(t, c.setting)
+		says, _ := io.Pipe()
+		defer says.Close()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		if c.ended {
+			cancel()
+		}
+		Run(ctx, s, geminiCLI(), Hear(geminiCLI(), says))
+		if list, err := Troubles(s.Dir); err != nil || len(list) != c.want {
+			t.Errorf("%v: %v, %+v", c.setting, err, list)
+		}
+	}
+}
+
 func geminiCLI() *Agent { return &agents[0] }
 
 // hear runs the hook of Gemini CLI for a call.

@@ -62,8 +62,8 @@ func Run(ctx context.Context, s *session.Store, agent *Agent, in *Heard) []byte 
 	why := "interrupted"
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = fmt.Sprintf("stopped after %v, the setting hook.deadline,", s.Config.Hook.Deadline)
-	} else if does, _ := agent.at(at.event.Name); does == doAside {
-		return nil // the agent ends, and calls the hook once more for that
+	} else if does, _ := agent.at(at.event.Name); does == doAside || at.event.Name == "" {
+		return nil // the agent ends, perhaps before it said a word, and calls the hook for that
 	}
 	LogTrouble(s.FS, s.Dir,
 		Trouble{Time: s.Now(), Agent: agent.Name, Event: at.event.Name, Session: at.event.Session,
