@@ -551,8 +551,8 @@ func TestFailureAfterTheDeadline(t *testing.T) {
 	}
 }
 
-// TestNothingHeard: an agent that ends may end its hooks before it said what they are for. That is no
-// trouble. One that says nothing until the deadline is.
+// TestNothingHeard: an agent that ends may end its hooks before it said what they are for. That is
+// no trouble. One that says nothing until the deadline is.
 func TestNothingHeard(t *testing.T) {
 	for _, c := range []struct {
 		ended   bool
