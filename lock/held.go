@@ -28,8 +28,8 @@ const (
 )
 
 // The first and the longest pause between two tries. The pause grows so that many waiters do not
-// spin. It stays short compared with the time for which a lock is held, a few file writes, and
-// because who holds it for long lets others go first, for two such pauses, if there are any or not.
+// spin. It stays short compared with the time for which a lock is held: a few file writes. A
+// process that held the lock for long waits for two such pauses, even if nobody else wants it.
 const (
 	firstPause = time.Millisecond
 	lastPause  = 5 * time.Millisecond

@@ -153,6 +153,10 @@ func (t *Tx) fold(a *adoption, op *format.Operation) (folded *history.Head, err 
 // the forest, as text and without a budget. So does one that cannot be rendered as it is, because
 // of forgotten words.
 func (r *Compaction) weigh(t *Tx, list []*adoption) error {
+	list = slices.DeleteFunc(slices.Clone(list), func(a *adoption) bool { return a.force })
+	if len(list) == 0 {
+		return nil
+	}
 	if err := t.store.Flush(); err != nil { // the rendering reads it
 		return err
 	}
@@ -184,9 +188,6 @@ func (r *Compaction) mayShrink(t *Tx, list []*adoption) (some []*adoption, err e
 		r.told = told{}
 	}
 	for _, a := range list {
-		if a.force {
-			continue
-		}
 		tells, forgotten, err := r.told.since(t, st, a.Session, a.from.Pin)
 		a.force = forgotten
 		if !forgotten && (tells || err != nil || // the rendering says what is wrong

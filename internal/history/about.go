@@ -78,8 +78,8 @@ func (a *About) check() error {
 		}
 		return nil
 	}
-	anything := func(rune) bool { return false }
-	if err := line("title", a.Title, maxAboutTitle, anything); err != nil {
+	none := func(rune) bool { return false }
+	if err := line("title", a.Title, maxAboutTitle, none); err != nil {
 		return err
 	}
 	if len(a.Tags) > maxTags {
