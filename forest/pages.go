@@ -2,11 +2,11 @@ package forest
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // tombs is the list of tombstones as a tree of pages; docs/format/forest.md describes the tree.
@@ -291,9 +291,14 @@ func (t *tombs) newest(load Loader, n int) ([]format.Slot, error) {
 		return nil, err
 	}
 	var list []format.Slot
-	waiting := linesOf(top)
-	for len(waiting) > 0 && len(list) < n {
-		l := heap.Pop(&waiting).(line)
+	// The latest eviction comes first. Two lines never have the same number of an eviction.
+	waiting := lists.Heap[line]{List: make([]line, 0, len(top.slots)),
+		Before: func(a, b line) bool { return a.slot.Eviction > b.slot.Eviction }}
+	for _, s := range top.slots {
+		waiting.Add(line{top, s})
+	}
+	for len(waiting.List) > 0 && len(list) < n {
+		l := waiting.Take()
 		if l.on.level == 0 {
 			list = append(list, l.slot)
 			continue
@@ -302,8 +307,8 @@ func (t *tombs) newest(load Loader, n int) ([]format.Slot, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, more := range linesOf(c) {
-			heap.Push(&waiting, more)
+		for _, s := range c.slots {
+			waiting.Add(line{c, s})
 		}
 	}
 	return list, nil
@@ -313,29 +318,6 @@ func (t *tombs) newest(load Loader, n int) ([]format.Slot, error) {
 type line struct {
 	on   *page
 	slot format.Slot
-}
-
-// lines is a heap of lines with the latest eviction at the top. Two lines never have the same
-// number of an eviction.
-type lines []line
-
-func linesOf(p *page) lines {
-	list := make(lines, len(p.slots))
-	for i, s := range p.slots {
-		list[i] = line{p, s}
-	}
-	heap.Init(&list)
-	return list
-}
-
-func (l lines) Len() int           { return len(l) }
-func (l lines) Less(i, j int) bool { return l[i].slot.Eviction > l[j].slot.Eviction }
-func (l lines) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
-func (l *lines) Push(x any)        { *l = append(*l, x.(line)) }
-func (l *lines) Pop() any {
-	last := (*l)[len(*l)-1]
-	*l = (*l)[:len(*l)-1]
-	return last
 }
 
 // forget drops the pages that are as they were read or last written.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	packs "github.com/gemini-ctx/ctx/format/pack"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // EncodePack returns a pack of objects for other stores: bare, as packs.Bare makes it, and without
@@ -182,10 +183,7 @@ func (s *Store) walkBare(
 func (s *Store) putWithout(
 	bare []byte, want format.ID, gone []format.ID, here map[format.ID]bool,
 ) error {
-	without := make(map[format.ID]bool, len(gone))
-	for _, id := range gone {
-		without[id] = true
-	}
+	without := lists.Set(gone)
 	var raws []format.Raw
 	err := s.ReadPack(bare, want, func(raw format.Raw) error {
 		id := raw.ID()

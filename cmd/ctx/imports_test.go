@@ -23,7 +23,7 @@ var layers = map[string]string{
 	"forest":                     "format internal/lists",
 	"internal/terms":             "",
 	"forest/score":               "internal/varint internal/terms",
-	"forest/summarize":           "format internal/terms",
+	"forest/summarize":           "format internal/terms internal/lists",
 	"internal/jsonvalue":         "",
 	"internal/bigstack":          "",
 	"internal/lists":             "",
@@ -49,12 +49,13 @@ var layers = map[string]string{
 		"internal/agent/transcript internal/lists",
 	"internal/agent/opencode": "internal/jsonvalue internal/message internal/agent/transcript " +
 		"internal/lists",
-	"internal/cache":            "format internal/durable internal/varint",
-	"internal/history/dag":      "format internal/jsonvalue internal/lists",
-	"internal/hooks/settings":   "internal/lists",
-	"lock":                      "internal/durable",
-	"objects":                   "format format/pack internal/durable lock",
-	"refs":                      "format format/pack internal/durable internal/parallel lock",
+	"internal/cache":          "format internal/durable internal/varint",
+	"internal/history/dag":    "format internal/jsonvalue internal/lists",
+	"internal/hooks/settings": "internal/lists",
+	"lock":                    "internal/durable",
+	"objects":                 "format format/pack internal/durable lock internal/lists",
+	"refs": "format format/pack internal/durable internal/parallel lock " +
+		"internal/lists",
 	"internal/sanitize/chars":   "",
 	"internal/sanitize/tokens":  "internal/sanitize/chars",
 	"internal/sanitize/secrets": "internal/sanitize/chars internal/sanitize/tokens",
@@ -69,7 +70,7 @@ var layers = map[string]string{
 		"internal/message internal/durable internal/cache internal/history/dag objects refs " +
 		"internal/repo internal/window internal/lists",
 	"internal/store": "format forest internal/durable lock objects refs sanitize " +
-		"internal/repo internal/history",
+		"internal/repo internal/history internal/lists",
 	"internal/state": "format refs sanitize internal/history internal/store internal/lists",
 	"internal/clusters": "format forest forest/score forest/summarize internal/parallel " +
 		"internal/cache internal/history/dag objects refs internal/repo internal/window " +
@@ -77,12 +78,12 @@ var layers = map[string]string{
 	"internal/conversation/loop": "internal/jsonvalue sanitize",
 	"internal/wording":           "format forest/summarize sanitize internal/terms",
 	"internal/edits/mask":        "format internal/jsonvalue internal/message",
-	"internal/search":            "internal/varint format internal/terms",
+	"internal/search":            "internal/varint format internal/terms internal/lists",
 	"internal/blame/replay":      "internal/script internal/lists",
 	"internal/digest": "internal/script internal/blame/replay internal/varint format " +
 		"internal/terms forest/summarize internal/pasted internal/message internal/prose",
 	"internal/brief": "format internal/terms forest/summarize internal/digest " +
-		"internal/message internal/pasted internal/prose",
+		"internal/message internal/pasted internal/prose internal/lists",
 	"internal/view": "format forest/summarize internal/jsonvalue internal/message " +
 		"internal/digest internal/brief internal/pasted sanitize internal/epochs/epoch " +
 		"internal/prose",
@@ -107,11 +108,11 @@ var layers = map[string]string{
 		"internal/lists",
 	"internal/maintenance/graph": "format forest objects refs internal/store internal/lists",
 	"internal/maintenance/gc": "format forest internal/durable lock objects refs " +
-		"internal/store internal/maintenance/graph",
+		"internal/store internal/maintenance/graph internal/lists",
 	"internal/maintenance/fsck": "format forest internal/durable objects refs internal/repo " +
-		"internal/history internal/store internal/maintenance/graph",
+		"internal/history internal/store internal/maintenance/graph internal/lists",
 	"internal/maintenance/bundle": "format internal/durable objects internal/repo " +
-		"internal/store internal/maintenance/graph internal/maintenance/fsck",
+		"internal/store internal/maintenance/graph internal/maintenance/fsck internal/lists",
 	"internal/cli/environ": "lock internal/repo",
 	"internal/child":       "sanitize",
 	"internal/summarizer": "format forest/summarize internal/child internal/durable " +
@@ -136,7 +137,7 @@ var layers = map[string]string{
 		"internal/sanitize/controls internal/lists",
 	"internal/maintenance/repair": "format forest lock objects refs internal/repo " +
 		"internal/history internal/store internal/state internal/maintenance/graph " +
-		"internal/maintenance/fsck",
+		"internal/maintenance/fsck internal/lists",
 	"internal/summarizer/model": "forest/summarize internal/child internal/summarizer " +
 		"internal/durable",
 	"internal/when": "",

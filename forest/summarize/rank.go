@@ -1,6 +1,6 @@
 package summarize
 
-import "container/heap"
+import "github.com/gemini-ctx/ctx/internal/lists"
 
 // covered is the remaining value of a term after a chosen sentence has it, in thousandths.
 const covered = 200
@@ -17,7 +17,7 @@ type ranking struct {
 	list []valued
 	seen []bool // by number of the term: a taken sentence has it
 	gone []bool // by index: must not be taken any more
-	q    queue
+	q    lists.Heap[bid]
 	// The remaining budgets for urgent sentences and for those on a focus, in quarters of a token.
 	purse, focusPurse int
 }
@@ -27,7 +27,8 @@ type ranking struct {
 func newRanking(list []candidate, authors []string, most int) *ranking {
 	vals, vocabulary := value(list, authors)
 	r := &ranking{list: vals, seen: make([]bool, vocabulary), gone: overtaken(vals),
-		q: make(queue, len(vals)), purse: most, focusPurse: most}
+		q:     lists.Heap[bid]{List: make([]bid, len(vals)), Before: bid.before},
+		purse: most, focusPurse: most}
 	r.rank()
 	return r
 }
@@ -35,9 +36,9 @@ func newRanking(list []candidate, authors []string, most int) *ranking {
 // rank makes the queue anew.
 func (r *ranking) rank() {
 	for i := range r.list {
-		r.q[i] = bid{density: r.density(i), index: i}
+		r.q.List[i] = bid{density: r.density(i), index: i}
 	}
-	heap.Init(&r.q)
+	r.q.Init()
 }
 
 // purseOf returns the budget from which sentence i comes first, nil if it does not.
@@ -53,18 +54,18 @@ func (r *ranking) purseOf(i int) *int {
 
 // best removes the best sentence from the queue. It counts as taken only after take.
 func (r *ranking) best() (bid, bool) {
-	for len(r.q) > 0 {
-		top := r.q[0]
+	for len(r.q.List) > 0 {
+		top := r.q.List[0]
 		if r.gone[top.index] {
-			heap.Pop(&r.q)
+			r.q.Take()
 			continue
 		}
 		if now := r.density(top.index); now != top.density {
-			r.q[0].density = now
-			heap.Fix(&r.q, 0)
+			r.q.List[0].density = now
+			r.q.Settle()
 			continue
 		}
-		heap.Pop(&r.q)
+		r.q.Take()
 		return top, true
 	}
 	return bid{}, false
@@ -104,17 +105,7 @@ type bid struct {
 	index   int
 }
 
-// queue is a heap with the densest sentence at the top; at equal density, the first one.
-type queue []bid
-
-func (q queue) Len() int      { return len(q) }
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q queue) Less(i, j int) bool {
-	return q[i].density > q[j].density || q[i].density == q[j].density && q[i].index < q[j].index
-}
-func (q *queue) Push(x any) { *q = append(*q, x.(bid)) }
-func (q *queue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
+// before has the densest sentence come first; at equal density, the first one.
+func (b bid) before(other bid) bool {
+	return b.density > other.density || b.density == other.density && b.index < other.index
 }

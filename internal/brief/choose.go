@@ -1,11 +1,11 @@
 package brief
 
 import (
-	"container/heap"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
@@ -37,8 +37,8 @@ type chooser struct {
 	spare int    // room for it
 	plan  uint64 // the seq of the plan that is carried out, 0 once somebody asked for anything
 	cost  func(Line) int
-	fill  bool // the lines that tell something alone are taken
-	queue queue
+	fill  bool            // the lines that tell something alone are taken
+	queue lists.Heap[bid] // the densest item comes first; at equal density, the newest one
 	turns []turn
 	// turnOf is the turn of each item, -1 for none; nil if the unit is the line.
 	turnOf   []int
@@ -58,7 +58,7 @@ func newChooser(items []item, root Root, o Options) *chooser {
 		items: items, root: root, terms: v, worth: v.worth, seen: make([]bool, len(v.worth)),
 		left: o.Room, cost: o.Cost, short: o.Short, rules: o.Rules, keep: o.Keep,
 		asked: maxAsked, shown: o.Printed,
-		sentences: map[uint64]int{},
+		sentences: map[uint64]int{}, queue: lists.Heap[bid]{Before: bid.before},
 	}
 	edited := uint64(0)
 	for i := range items {
@@ -116,7 +116,7 @@ func (c *chooser) best() []Line {
 	least := c.least
 	out := append(c.densest(), c.steps()...)
 	if c.turnOf != nil && !c.keep {
-		c.fill, c.least, c.queue = true, leastBeside, nil
+		c.fill, c.least, c.queue.List = true, leastBeside, nil
 		out = append(out, c.densest()...)
 		c.fill, c.least = false, least
 	}
@@ -132,27 +132,27 @@ func (c *chooser) densest() []Line {
 	var out []Line
 	for i := range c.items {
 		if c.mayFit(i) && c.enters(i) {
-			c.queue = append(c.queue, bid{c.density(i), i})
+			c.queue.List = append(c.queue.List, bid{c.density(i), i})
 		}
 	}
 	for t := range c.turns {
 		if !c.keep {
-			c.queue = append(c.queue, bid{c.turnDensity(&c.turns[t]), -1 - t})
+			c.queue.List = append(c.queue.List, bid{c.turnDensity(&c.turns[t]), -1 - t})
 		}
 	}
-	heap.Init(&c.queue)
-	for len(c.queue) > 0 {
-		top := c.queue[0]
+	c.queue.Init()
+	for len(c.queue.List) > 0 {
+		top := c.queue.List[0]
 		if !c.mayFit(top.index) {
-			heap.Pop(&c.queue)
+			c.queue.Take()
 			continue
 		}
 		if now := c.bidOf(top.index); now != top.density {
-			c.queue[0].density = now
-			heap.Fix(&c.queue, 0)
+			c.queue.List[0].density = now
+			c.queue.Settle()
 			continue
 		}
-		heap.Pop(&c.queue)
+		c.queue.Take()
 		if top.density <= 0 {
 			break
 		}
@@ -168,7 +168,7 @@ func (c *chooser) densest() []Line {
 			out = append(out, lines...)
 			for i := t.first; i < len(c.items) && c.turnAt(i) == t; i++ { // the rest costs less now
 				if c.enters(i) {
-					heap.Push(&c.queue, bid{c.density(i), i})
+					c.queue.Add(bid{c.density(i), i})
 				}
 			}
 		}
@@ -389,17 +389,6 @@ type bid struct {
 	index   int
 }
 
-// queue is a heap with the densest item at the top; at equal density, the newest one.
-type queue []bid
-
-func (q queue) Len() int      { return len(q) }
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q queue) Less(i, j int) bool {
-	return q[i].density > q[j].density || q[i].density == q[j].density && q[i].index > q[j].index
-}
-func (q *queue) Push(x any) { *q = append(*q, x.(bid)) }
-func (q *queue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
+func (b bid) before(other bid) bool {
+	return b.density > other.density || b.density == other.density && b.index > other.index
 }

@@ -178,10 +178,7 @@ func (s *Reader) NewViewer(view *refs.View, session, name string) (*Viewer, erro
 		}
 		return nil, err
 	}
-	r.seen = make(map[format.ID]bool, len(r.order))
-	for _, id := range r.order {
-		r.seen[id] = true
-	}
+	r.seen = lists.Set(r.order)
 	return r, nil
 }
 

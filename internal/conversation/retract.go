@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Retract removes entries that a session loses from every forest, except those that another branch
@@ -89,10 +90,7 @@ func (t *Tx) Refresh(messages []format.ID) error {
 	if len(messages) == 0 {
 		return nil
 	}
-	ids := map[format.ID]bool{}
-	for _, id := range messages {
-		ids[id] = true
-	}
+	ids := lists.Set(messages)
 	for _, name := range t.store.Forests() {
 		st, err := t.store.DraftOf(name)
 		if err != nil {

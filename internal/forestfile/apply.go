@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -82,11 +83,7 @@ func (im *importer) apply(t *Tx) error {
 // node's cluster, or into a new one. It returns the number of the store's cluster for each cluster
 // of the file.
 func (im *importer) join(t *Tx, st *forest.State) ([]uint64, error) {
-	wanted := make(map[format.ID]bool, len(im.ids))
-	for _, id := range im.ids {
-		wanted[id] = true
-	}
-	found, err := st.Find(wanted)
+	found, err := st.Find(lists.Set(im.ids))
 	if err != nil {
 		return nil, err
 	}

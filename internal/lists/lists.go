@@ -1,4 +1,4 @@
-// Package lists makes lists of lists.
+// Package lists makes lists and sets of lists, and keeps some in order.
 package lists
 
 // Map returns what f makes of each element of a list. It is never nil.
@@ -8,4 +8,13 @@ func Map[T, U any](list []T, f func(T) U) []U {
 		out[i] = f(v)
 	}
 	return out
+}
+
+// Set returns the set of the elements of a list.
+func Set[T comparable](list []T) map[T]bool {
+	set := make(map[T]bool, len(list))
+	for _, v := range list {
+		set[v] = true
+	}
+	return set
 }

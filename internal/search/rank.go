@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"container/heap"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Source is a segment with the later changes of its documents.
@@ -271,31 +271,6 @@ func byLikeness(a, b *found) int {
 		cmp.Compare(b.seq, a.seq))
 }
 
-// front is a heap of documents with the first one in an order at the top: few of many are taken.
-type front struct {
-	list  []*found
-	order func(a, b *found) int
-}
-
-func (f *front) Len() int           { return len(f.list) }
-func (f *front) Swap(i, j int)      { f.list[i], f.list[j] = f.list[j], f.list[i] }
-func (f *front) Less(i, j int) bool { return f.order(f.list[i], f.list[j]) < 0 }
-func (f *front) Push(x any)         { f.list = append(f.list, x.(*found)) }
-func (f *front) Pop() any {
-	last := f.list[len(f.list)-1]
-	f.list = f.list[:len(f.list)-1]
-	return last
-}
-
-// next takes the documents of the first place in the order.
-func (f *front) next() (equal []*found) {
-	for len(equal) == 0 || len(f.list) > 0 && f.order(equal[0], f.list[0]) == 0 {
-		equal = append(equal, f.list[0])
-		heap.Pop(f)
-	}
-	return equal
-}
-
 // best returns the hits: the best documents that the options admit, and after them, if
 // Options.Whole asks for it, more documents that may contain the query word for word.
 func (r *ranking) best() ([]Hit, error) {
@@ -331,10 +306,15 @@ func (r *ranking) best() ([]Hit, error) {
 func (r *ranking) distinct(
 	ranked []*found, order func(a, b *found) int, most int, known map[uint64]bool,
 ) (list []*found, err error) {
-	left := &front{ranked, order}
-	heap.Init(left)
-	for left.Len() > 0 {
-		equal := left.next()
+	// Few of many are taken.
+	left := lists.Heap[*found]{List: ranked,
+		Before: func(a, b *found) bool { return order(a, b) < 0 }}
+	left.Init()
+	for len(left.List) > 0 {
+		equal := []*found{left.Take()} // the documents of the first place in the order
+		for len(left.List) > 0 && order(equal[0], left.List[0]) == 0 {
+			equal = append(equal, left.Take())
+		}
 		slices.SortFunc(equal, func(a, b *found) int { return r.compareIDs(&a.item, &b.item) })
 		for _, f := range equal {
 			if len(list) == most {

@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
@@ -199,7 +200,7 @@ func (p *pulling) forget(ctx context.Context) error {
 		return err
 	}
 	theirs = append(theirs, clusters...)
-	left, err := p.leftBehind(ctx, setOf(theirs))
+	left, err := p.leftBehind(ctx, lists.Set(theirs))
 	if err != nil {
 		return err
 	}
@@ -235,7 +236,7 @@ func (p *pulling) forget(ctx context.Context) error {
 		return nil
 	}
 	p.one.Forgot = len(here)
-	from, err := p.from(ctx, setOf(here))
+	from, err := p.from(ctx, lists.Set(here))
 	if err != nil {
 		return err
 	}

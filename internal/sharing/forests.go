@@ -15,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -122,7 +123,6 @@ func (x *Sharer) forest(
 	if key != "" && x.forestCached(key, base.forest) {
 		return nil, nil
 	}
-	entries := map[format.ID]bool{}
 	bySession := branchTips{}
 	for b, tip := range tips {
 		bySession.add(b, tip)
@@ -131,9 +131,7 @@ func (x *Sharer) forest(
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range list {
-		entries[id] = true
-	}
+	entries := lists.Set(list)
 	have, err := x.haveOf(base.forest)
 	if err != nil {
 		return nil, err
@@ -312,10 +310,7 @@ func (p *pulling) readForest(ctx context.Context, all bool) error {
 	if err != nil {
 		return err
 	}
-	entries := map[format.ID]bool{}
-	for _, id := range list {
-		entries[id] = true
-	}
+	entries := lists.Set(list)
 	st, err := p.x.forestOf(p.news.forest)
 	if err != nil {
 		return err

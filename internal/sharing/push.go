@@ -604,7 +604,7 @@ func (x *Sharer) forgotten(
 func (x *Sharer) packs(
 	ctx context.Context, list []chosenObject, p *share.Push,
 ) (files []named, err error) {
-	forgot := setOf(p.Forgot)
+	forgot := lists.Set(p.Forgot)
 	for len(list) > 0 {
 		n, size := 0, 0
 		b, id, err := x.s.Objects.EncodePack(func(yield func(format.Raw, error) bool) {

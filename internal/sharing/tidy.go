@@ -50,7 +50,7 @@ func (x *Sharer) renew(
 	if err != nil {
 		return r, err
 	}
-	told := setOf(forgot)
+	told := lists.Set(forgot)
 	for id := range gone {
 		if !told[id] && !base.forgot[id] {
 			return r, fmt.Errorf("%w: something was forgotten meanwhile", remote.ErrStale)
@@ -154,14 +154,6 @@ func (x *Sharer) takeBack(ctx context.Context, packs []share.File) error {
 		}
 	}
 	return nil
-}
-
-func setOf(ids []format.ID) map[format.ID]bool {
-	set := make(map[format.ID]bool, len(ids))
-	for _, id := range ids {
-		set[id] = true
-	}
-	return set
 }
 
 func eachOf(list []format.Raw) func(func(format.Raw, error) bool) {

@@ -1,7 +1,6 @@
 package sharing
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -21,7 +21,7 @@ type walk struct {
 	x     *Sharer
 	ctx   context.Context
 	marks map[format.ID]mark
-	queue entryQueue
+	queue lists.Heap[queued]
 	fresh int // entries in the queue that are not known
 
 	met  map[format.ID]bool // known entries that a wanted one leads to
@@ -76,7 +76,7 @@ func (x *Sharer) newWalk(ctx context.Context) *walk {
 // find returns what tips lead to, and neither have nor what the walk has found before, what is
 // named before what names it.
 func (w *walk) find(tips, have []format.ID) ([]format.ID, error) {
-	w.queue, w.fresh = nil, 0
+	w.queue, w.fresh = lists.Heap[queued]{Before: queued.before}, 0
 	for _, list := range []struct {
 		ids []format.ID
 		m   mark
@@ -121,18 +121,18 @@ func (w *walk) add(id format.ID, m mark) error {
 	} else if old&wanted != 0 && old&read == 0 {
 		w.fresh-- // it is in the queue, and turned out to be known
 	}
-	heap.Push(&w.queue, queued{id, e, m})
+	w.queue.Add(queued{id, e, m})
 	return nil
 }
 
 // run returns the wanted entries that are not known, newest first.
 func (w *walk) run() ([]queued, error) {
 	var found []queued
-	for w.fresh > 0 && len(w.queue) > 0 {
+	for w.fresh > 0 && len(w.queue.List) > 0 {
 		if err := w.ctx.Err(); err != nil {
 			return nil, err
 		}
-		at := heap.Pop(&w.queue).(queued)
+		at := w.queue.Take()
 		m := wanted
 		switch now := w.marks[at.id]; {
 		case now&known != 0:
@@ -213,21 +213,7 @@ type queued struct {
 	m  mark
 }
 
-// entryQueue is a heap with the greatest number on top, and of one number what is known.
-type entryQueue []queued
-
-func (q entryQueue) Len() int { return len(q) }
-func (q entryQueue) Less(i, j int) bool {
-	if q[i].e.Seq != q[j].e.Seq {
-		return q[i].e.Seq > q[j].e.Seq
-	}
-	return q[i].m > q[j].m
-}
-func (q entryQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *entryQueue) Push(e any)   { *q = append(*q, e.(queued)) }
-func (q *entryQueue) Pop() any {
-	last := len(*q) - 1
-	e := (*q)[last]
-	*q = (*q)[:last]
-	return e
+// before has the greatest number come first, and of one number what is known.
+func (q queued) before(other queued) bool {
+	return q.e.Seq > other.e.Seq || q.e.Seq == other.e.Seq && q.m > other.m
 }

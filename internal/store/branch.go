@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Controlled is a branch with a new entry on it that is not a message, before the commit.
@@ -108,10 +109,7 @@ func (t *Tx) SetLatest(message, version format.ID) {
 // SetLatestAt notes the latest versions of messages on a branch that ends at tip. Messages that are
 // not on it keep theirs.
 func (t *Tx) SetLatestAt(tip format.ID, messages []format.ID) error {
-	left := map[format.ID]bool{}
-	for _, id := range messages {
-		left[id] = true
-	}
+	left := lists.Set(messages)
 	if len(left) == 0 {
 		return nil
 	}

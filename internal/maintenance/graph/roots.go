@@ -1,13 +1,13 @@
 package graph
 
 import (
-	"container/heap"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 const EpochsPrefix = "epochs/"
@@ -162,7 +162,8 @@ const (
 // relies on no entry having a higher seq than its children, which fsck checks elsewhere.
 func (g *Graph) Brought(join uint32) []uint32 {
 	sides := map[uint32]uint8{}
-	queue := &bySeq{g: g}
+	queue := lists.Heap[painted]{ // the highest seq first
+		Before: func(a, b painted) bool { return g.Seq(a.at) > g.Seq(b.at) }}
 	others := 0 // in the queue, of what is on other sides alone
 	paint := func(i uint32, with uint8) {
 		had := sides[i]
@@ -170,7 +171,7 @@ func (g *Graph) Brought(join uint32) []uint32 {
 			return
 		}
 		sides[i] = had | with
-		heap.Push(queue, painted{i, had | with})
+		queue.Add(painted{i, had | with})
 		if had|with == otherSide {
 			others++
 		}
@@ -185,8 +186,8 @@ func (g *Graph) Brought(join uint32) []uint32 {
 	// What stands on an entry has its seq or a higher one, and may have the same: as long as such
 	// are in the queue, the first parent may reach it yet.
 	low := ^uint64(0)
-	for others > 0 || queue.Len() > 0 && g.Seq(queue.list[0].at) >= low {
-		p := heap.Pop(queue).(painted)
+	for others > 0 || len(queue.List) > 0 && g.Seq(queue.List[0].at) >= low {
+		p := queue.Take()
 		if p.sides == otherSide {
 			others--
 			low = min(low, g.Seq(p.at))
@@ -208,28 +209,6 @@ func (g *Graph) Brought(join uint32) []uint32 {
 type painted struct {
 	at    uint32
 	sides uint8
-}
-
-// bySeq is a queue of entries, the highest seq first.
-type bySeq struct {
-	g    *Graph
-	list []painted
-}
-
-func (q *bySeq) Len() int { return len(q.list) }
-
-func (q *bySeq) Less(i, j int) bool {
-	return q.g.Seq(q.list[i].at) > q.g.Seq(q.list[j].at)
-}
-
-func (q *bySeq) Swap(i, j int) { q.list[i], q.list[j] = q.list[j], q.list[i] }
-
-func (q *bySeq) Push(x any) { q.list = append(q.list, x.(painted)) }
-
-func (q *bySeq) Pop() any {
-	last := q.list[len(q.list)-1]
-	q.list = q.list[:len(q.list)-1]
-	return last
 }
 
 // Tip is an entry that no ref, no record and no other unreachable entry names.

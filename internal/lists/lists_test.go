@@ -1,0 +1,28 @@
+package lists
+
+import (
+	"maps"
+	"slices"
+	"testing"
+)
+
+func TestSet(t *testing.T) {
+	if got := slices.Sorted(maps.Keys(Set([]int{3, 1, 3}))); !slices.Equal(got, []int{1, 3}) {
+		t.Error(got)
+	}
+}
+
+func TestHeap(t *testing.T) {
+	h := Heap[int]{List: []int{4, 9, 1, 7}, Before: func(a, b int) bool { return a > b }}
+	h.Init()
+	h.Add(8)
+	h.List[0] = 2 // the 9
+	h.Settle()
+	var got []int
+	for len(h.List) > 0 {
+		got = append(got, h.Take())
+	}
+	if want := []int{8, 7, 4, 2, 1}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
