@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Encode writes v on one line, with the members of maps sorted by name. Characters of HTML stay as
@@ -135,112 +135,9 @@ func appendElements(list []json.RawMessage) (out []byte, ok bool) {
 
 // AppendText appends s as a JSON string, as Encode writes it.
 func AppendText(out []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	out = append(out, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		if i = safeTo(s, i); i == len(s) {
-			break
-		}
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				out = append(append(out, s[start:i]...), `\ufffd`...)
-				start = i + size
-			} else if r == 0x2028 || r == 0x2029 {
-				out = append(append(out, s[start:i]...), `\u202`...)
-				out = append(out, hex[r&0xf])
-				start = i + size
-			}
-			i += size
-			continue
-		}
-		out = append(out, s[start:i]...)
-		switch c {
-		case '\\', '"':
-			out = append(out, '\\', c)
-		case '\b':
-			out = append(out, '\\', 'b')
-		case '\f':
-			out = append(out, '\\', 'f')
-		case '\n':
-			out = append(out, '\\', 'n')
-		case '\r':
-			out = append(out, '\\', 'r')
-		case '\t':
-			out = append(out, '\\', 't')
-		default:
-			out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
-		}
-		i++
-		start = i
+	quoted, err := jsontext.AppendQuote(out, s)
+	if err != nil || strings.Contains(s, "\u2028") || strings.Contains(s, "\u2029") {
+		return append(out, encode(s)...) // which has escapes for these, and for bad bytes
 	}
-	return append(append(out, s[start:]...), '"')
-}
-
-// safeTo returns the index of the next byte at or after i that is not plain ASCII text, len(s) if
-// there is none.
-func safeTo(s string, i int) int {
-	for ; i+8 <= len(s); i += 8 {
-		x := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-		if at := special(x) | x&tops; at != 0 {
-			return i + firstByte(at)
-		}
-	}
-	for ; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
-			break
-		}
-	}
-	return i
-}
-
-// unescaped returns what the inside of a JSON string says. The inside is valid UTF-8, and its first
-// escape is at at.
-func unescaped(in []byte, at int) string {
-	var b strings.Builder
-	b.Grow(len(in))
-	for at >= 0 {
-		b.Write(in[:at])
-		c := in[at+1]
-		in = in[at+2:]
-		if c == 'u' {
-			r := hex4(in)
-			in = in[4:]
-			if utf16.IsSurrogate(r) {
-				pair := utf8.RuneError
-				if len(in) >= 6 && in[0] == '\\' && in[1] == 'u' {
-					pair = utf16.DecodeRune(r, hex4(in[2:]))
-				}
-				if r = pair; pair != utf8.RuneError {
-					in = in[6:]
-				}
-			}
-			b.WriteRune(r)
-		} else {
-			b.WriteByte(unescape[c])
-		}
-		at = bytes.IndexByte(in, '\\')
-	}
-	b.Write(in)
-	return b.String()
-}
-
-// unescape is what the letter of an escape stands for.
-var unescape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n',
-	'r': '\r', 't': '\t'}
-
-// hex4 reads four hexadecimal digits.
-func hex4(b []byte) (r rune) {
-	for _, c := range b[:4] {
-		if c > '9' {
-			c = c | 0x20 - 'a' + 10
-		} else {
-			c -= '0'
-		}
-		r = r<<4 | rune(c)
-	}
-	return r
+	return quoted
 }

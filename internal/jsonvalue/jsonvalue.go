@@ -143,13 +143,11 @@ func Text(value []byte) (s string, ok bool) {
 	if len(value) < 2 || value[0] != '"' {
 		return "", false
 	}
-	in := value[1 : len(value)-1]
-	valid := utf8.Valid(in)
-	switch escape := bytes.IndexByte(in, '\\'); {
-	case valid && escape < 0:
+	if in := value[1 : len(value)-1]; bytes.IndexByte(in, '\\') < 0 && utf8.Valid(in) {
 		return word(in), true
-	case valid && (&scanner{in: value}).text(0) == len(value):
-		return unescaped(in, escape), true
+	}
+	if said, err := jsontext.AppendUnquote(nil, value); err == nil {
+		return string(said), true
 	}
 	return s, json.Unmarshal(value, &s) == nil
 }
