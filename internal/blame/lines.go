@@ -1,6 +1,7 @@
 package blame
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -26,10 +27,7 @@ const telling = 10
 func Lines(q Query, calls []*Call, text string, committed []time.Time) []*Call {
 	checkouts := map[string][]int{}
 	for i, c := range calls {
-		root := c.Checkout
-		if root == "" {
-			root = q.Project.Root
-		}
+		root := cmp.Or(c.Checkout, q.Project.Root)
 		checkouts[root] = append(checkouts[root], i)
 	}
 	turns := map[turnKey]int{}

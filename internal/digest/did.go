@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,10 +50,7 @@ func Did(c Call, r *Result) string {
 func (a args) told() string {
 	var said []string
 	for _, name := range slices.Sorted(maps.Keys(a)) {
-		value := a.text([]string{name})
-		if value == "" {
-			value = string(a[name])
-		}
+		value := cmp.Or(a.text([]string{name}), string(a[name]))
 		if value == `""` || strings.HasSuffix(name, "_ms") || strings.HasSuffix(name, "_tokens") ||
 			strings.Contains(name, "timeout") {
 			continue

@@ -144,9 +144,7 @@ func (d *Digester) withdraw() {
 		if f.Kind != Prompt {
 			continue
 		}
-		if seq == 0 {
-			seq = f.Seq
-		}
+		seq = cmp.Or(seq, f.Seq)
 		if f.Seq != seq {
 			return
 		}

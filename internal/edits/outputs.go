@@ -1,6 +1,7 @@
 package edits
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -100,9 +101,7 @@ func (m *outputAt) outputsIn(shown *history.Shown) (list []mask.Part) {
 		if kind != mask.Result {
 			continue
 		}
-		if tool == "" {
-			tool = m.tools[call]
-		}
+		tool = cmp.Or(tool, m.tools[call])
 		list = append(list, mask.Part{Entry: m.ID, Index: i, Call: call, Tool: tool, Raw: raw})
 	}
 	return list

@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -52,9 +53,7 @@ func (s *Reader) ADK(
 			if said.Opener == said.Number {
 				opened[said.Number] = adk.InvocationID(session, it.Origin.Message)
 			}
-			if it.Turn == "" {
-				it.Turn = opened[said.Opener]
-			}
+			it.Turn = cmp.Or(it.Turn, opened[said.Opener])
 			if adk.IsSession(it.Origin) || !o.Tokens {
 				return adk.IsSession(it.Origin), nil
 			}
@@ -98,12 +97,8 @@ func StateNames(session, app, user string) state.Names {
 // sessionState returns the state of a session as a JSON object; nil if there is none.
 func (s *Reader) sessionState(v *refs.View, session string, o *ADKOptions) ([]byte, error) {
 	app, user := adk.Owner(o.Kept)
-	if o.App != "" {
-		app = o.App
-	}
-	if o.User != "" {
-		user = o.User
-	}
+	app = cmp.Or(o.App, app)
+	user = cmp.Or(o.User, user)
 	list, err := s.state.Get(v, StateNames(session, app, user))
 	if err != nil || len(list) == 0 {
 		return nil, err

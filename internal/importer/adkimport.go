@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,9 +46,7 @@ func (s *Writer) ImportADK(
 		err = a.end()
 	}
 	im := a.main
-	if im.as == "" {
-		im.as = stats.Session
-	}
+	im.as = cmp.Or(im.as, stats.Session)
 	done := ImportedADK{Session: im.as, Stats: stats}
 	for _, lane := range a.order {
 		if o := lane.out; o.Messages+o.Notes+o.Amended+o.Rewinds > 0 && lane.as != im.as {

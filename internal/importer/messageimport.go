@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -60,9 +61,7 @@ const (
 
 // name determines the session of the messages.
 func (im *treeImporter) name(m *transcript.Message) error {
-	if im.as == "" {
-		im.as = m.Origin.Session
-	}
+	im.as = cmp.Or(im.as, m.Origin.Session)
 	if im.as == "" {
 		return fmt.Errorf("%w: the events name no session: give one", history.ErrInput)
 	}

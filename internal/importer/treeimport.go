@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -102,9 +103,7 @@ func (im *treeImporter) step(st transcript.Step) error {
 	if err := im.name(&st.Message); err != nil {
 		return err
 	}
-	if im.agent == "" {
-		im.agent = st.Message.Origin.Agent
-	}
+	im.agent = cmp.Or(im.agent, st.Message.Origin.Agent)
 	if im.tree == nil && st.Tree != nil {
 		im.tree, im.agent = st.Tree, st.Tree.Agent
 	}

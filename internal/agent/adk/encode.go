@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -47,10 +48,7 @@ func (w *writer) foreign(it item, id string) *draft {
 	m := &it.Message
 	d := newDraft(it, id)
 	d.content, d.rest = wordsOf(m)
-	d.author = m.Author
-	if d.author == "" {
-		d.author = transcript.RoleUser
-	}
+	d.author = cmp.Or(m.Author, transcript.RoleUser)
 	d.role = contentRole(m.Role)
 	d.tokens = m.Tokens
 	return d

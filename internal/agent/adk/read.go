@@ -3,6 +3,7 @@ package adk
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -158,9 +159,7 @@ func (d *reader) lines(r *bufio.Reader) error {
 // settle ends the search for the session's id.
 func (d *reader) settle() {
 	d.named = true
-	if d.stats.Session == "" {
-		d.stats.Session = d.fallback
-	}
+	d.stats.Session = cmp.Or(d.stats.Session, d.fallback)
 }
 
 // event applies one event, or holds it back.

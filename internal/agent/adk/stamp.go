@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,9 +84,6 @@ func printStamp(t time.Time, below string, unit Unit) json.RawMessage {
 	if ms < 0 {
 		sign, ms = "-", -ms
 	}
-	fraction := strings.TrimRight(fmt.Sprintf("%03d%s", ms%1000, below), "0")
-	if fraction == "" {
-		fraction = "0"
-	}
+	fraction := cmp.Or(strings.TrimRight(fmt.Sprintf("%03d%s", ms%1000, below), "0"), "0")
 	return json.RawMessage(fmt.Sprintf("%s%d.%s", sign, ms/1000, fraction))
 }

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -128,10 +129,7 @@ func (p *plan) settleQueue() {
 // decided reports whether no later record can say a prompt that was removed from the queue. A
 // version that writes such a record does so before the model goes on.
 func (p *plan) decided(q *queued) bool {
-	version := p.list[q.at].version
-	if version == "" {
-		version = p.newest
-	}
+	version := cmp.Or(p.list[q.at].version, p.newest)
 	return atMost(version, lastBare) || p.farthest > q.removed
 }
 

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -196,9 +197,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 		return errors.New("the transcript has changed while it was read")
 	}
 	e := &d.list[i]
-	if v := o.Text("version"); v != "" {
-		d.stats.Version = v
-	}
+	d.stats.Version = cmp.Or(o.Text("version"), d.stats.Version)
 	if when := o.Text("timestamp"); when != "" && !e.sidechain {
 		d.now = when
 	}
@@ -240,9 +239,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 		return nil
 	}
 	h := held{o: o, when: d.now}
-	if h.when == "" {
-		h.when = d.first
-	}
+	h.when = cmp.Or(h.when, d.first)
 	if e.thread.name == "" {
 		h.before = bare(d.before.Take(), o)
 	}

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"io"
 	"slices"
 
@@ -123,9 +124,7 @@ func (d *reader) meta(payload jsonvalue.Object) {
 	for _, name := range []string{"subagent", "sub_agent", "subAgent"} {
 		if spawn := source.Object(name).Object("thread_spawn"); spawn != nil {
 			d.stats.Parent = transcript.Fit(spawn.Text("parent_thread_id"))
-			if d.begins == "" {
-				d.begins = d.stats.Parent
-			}
+			d.begins = cmp.Or(d.begins, d.stats.Parent)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -100,10 +101,7 @@ func (w *writer) native(
 ) {
 	rec := kept.Without(transcript.BeforeName, "payload", "bare")
 	payload := kept.Object("payload").Without()
-	kind := typeItem
-	if s := kept.Text("type"); s != "" {
-		kind = s
-	}
+	kind := cmp.Or(kept.Text("type"), typeItem)
 	switch kind {
 	case typeItem:
 		nativeItem(m, payload, parts)

@@ -1,6 +1,7 @@
 package geminicli
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -95,9 +96,7 @@ func (s *replay) each(o jsonvalue.Object, apply func(jsonvalue.Object) error) er
 
 // metadata takes the name and the title of the session from a header or a $set.
 func (s *replay) metadata(o jsonvalue.Object) {
-	if s.stats.Session == "" {
-		s.stats.Session = o.Text("sessionId")
-	}
+	s.stats.Session = cmp.Or(s.stats.Session, o.Text("sessionId"))
 	if title := o.Text("summary"); title != "" {
 		s.stats.After = []json.RawMessage{jsonvalue.Encode(jsonvalue.NewObject("summary", title))}
 	}

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -74,9 +75,7 @@ func (d *decoder) part(o jsonvalue.Object) {
 		kind != "snapshot" {
 		d.flush()
 	}
-	if d.first == "" {
-		d.first = o.Text("id")
-	}
+	d.first = cmp.Or(d.first, o.Text("id"))
 	if kind != "tool" {
 		d.said = append(d.said, partOf(o))
 		return

@@ -8,6 +8,7 @@
 package opencode
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -105,10 +106,7 @@ func plainPart(p transcript.Part, kept jsonvalue.Object) jsonvalue.Object {
 		return o
 	}
 	o.Set("type", "file")
-	mime := p.Mime
-	if mime == "" {
-		mime = "application/octet-stream"
-	}
+	mime := cmp.Or(p.Mime, "application/octet-stream")
 	o.Set("mime", mime)
 	o.Set("url", p.URI)
 	if p.URI == "" {

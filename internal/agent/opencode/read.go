@@ -185,9 +185,7 @@ func (d *reader) message(info jsonvalue.Object, parts []jsonvalue.Object) {
 		d.stats.Skip(transcript.SkipUnknown, 1)
 		return
 	}
-	if d.stats.Session == "" {
-		d.stats.Session = info.Text("sessionID")
-	}
+	d.stats.Session = cmp.Or(d.stats.Session, info.Text("sessionID"))
 	d.give()
 	info = d.named(info)
 	for _, part := range parts {

@@ -23,9 +23,7 @@ func ampUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object
 	if !ok || !doc.Has("created") {
 		return nil
 	}
-	if id := doc.Text("id"); id != "" {
-		stats.Session = id
-	}
+	stats.Session = cmp.Or(doc.Text("id"), stats.Session)
 	head := jsonvalue.Object{}
 	for _, member := range []string{"created", "title"} {
 		if doc.Has(member) {

@@ -5,6 +5,7 @@
 package shape
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"strconv"
@@ -121,9 +122,7 @@ func (d *antigravityReader) prompt(
 	if !ok {
 		return nil
 	}
-	if model := chosen(s); model != "" {
-		d.model = model
-	}
+	d.model = cmp.Or(chosen(s), d.model)
 	delete(rest, "content")
 	extra := jsonvalue.Object{}
 	if said, around, ok := transcript.Unwrap(s, request); ok {

@@ -25,9 +25,7 @@ func continueUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.O
 	if !ok || !doc.Has("workspaceDirectory") {
 		return nil
 	}
-	if id := doc.Text("sessionId"); id != "" {
-		stats.Session = id
-	}
+	stats.Session = cmp.Or(doc.Text("sessionId"), stats.Session)
 	head := doc.Without("history", "sessionId", "usage", "chatModelTitle")
 	if title := head.Text("title"); title == "New Session" || title == "Untitled Session" {
 		delete(head, "title") // nobody has named it yet
@@ -94,9 +92,7 @@ func (it *continueItem) answer(
 ) (_, results []json.RawMessage) {
 	for _, raw := range logs {
 		log := jsonvalue.AsObject(raw)
-		if title := log.Text("modelTitle"); title != "" {
-			it.model = title
-		}
+		it.model = cmp.Or(log.Text("modelTitle"), it.model)
 		if words := log.Text("completion"); len(content) == 0 && words != "" { // of Kiro
 			content = []json.RawMessage{jsonvalue.Encode(words)}
 		}

@@ -5,6 +5,7 @@
 package shape
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -97,13 +98,9 @@ func (d *copilotReader) record(o jsonvalue.Object) error {
 	}
 	if kind == "session.start" && !d.begun {
 		d.begun = true
-		if own := data.Text("sessionId"); own != "" {
-			d.Stats.Session = own
-		}
+		d.Stats.Session = cmp.Or(data.Text("sessionId"), d.Stats.Session)
 	}
-	if v := data.Text("copilotVersion"); v != "" {
-		d.Stats.Version = v
-	}
+	d.Stats.Version = cmp.Or(data.Text("copilotVersion"), d.Stats.Version)
 	if err := d.Follow(id, o.Text("parentId"), o); err != nil {
 		return err
 	}
@@ -387,10 +384,7 @@ func (d *copilotReader) result(
 		said = s
 		left[from] = json.RawMessage("true")
 	}
-	tool := d.tools[id]
-	if tool == "" {
-		tool = data.Text("toolName")
-	}
+	tool := cmp.Or(d.tools[id], data.Text("toolName"))
 	said, typed, around := message.Typed(said)
 	if typed != "" {
 		left.Set("around", around)

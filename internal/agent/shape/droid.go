@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"cmp"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -26,10 +27,7 @@ func Droid() *Form {
 
 // droidHidden tells what only the model or only the person is shown.
 func droidHidden(o, message jsonvalue.Object) bool {
-	visible := o.Text("visibility")
-	if visible == "" {
-		visible = message.Text("visibility")
-	}
+	visible := cmp.Or(o.Text("visibility"), message.Text("visibility"))
 	return visible != "" && visible != "both"
 }
 

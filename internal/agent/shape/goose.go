@@ -2,6 +2,7 @@ package shape
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 
@@ -38,9 +39,7 @@ func gooseUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Obje
 	if !ok || !doc.Has("working_dir") {
 		return nil
 	}
-	if id := doc.Text("id"); id != "" {
-		stats.Session = id
-	}
+	stats.Session = cmp.Or(doc.Text("id"), stats.Session)
 	list := []jsonvalue.Object{doc.Without("conversation")}
 	for _, raw := range messages {
 		list = append(list, jsonvalue.AsObject(raw))

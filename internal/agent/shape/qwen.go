@@ -7,6 +7,7 @@
 package shape
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"strings"
@@ -232,10 +233,7 @@ func isInjected(o jsonvalue.Object) bool {
 	case "notification", "cron", "agent_bootstrap", "goal_runtime":
 		return true
 	}
-	from := o.Text("provenance")
-	if from == "" {
-		from = o.Object("provenance").Text("kind")
-	}
+	from := cmp.Or(o.Text("provenance"), o.Object("provenance").Text("kind"))
 	return from != "" && from != "real_user"
 }
 

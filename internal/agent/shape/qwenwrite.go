@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"strings"
@@ -76,9 +77,7 @@ func (w *qwenWriter) native(
 	case transcript.RoleTool:
 		kind = typeResult
 	}
-	if s := kept.Text("type"); s != "" {
-		kind = s
-	}
+	kind = cmp.Or(kept.Text("type"), kind)
 	rec.Set("type", kind)
 	if kind == typeUser || kind == typeAssistant || kind == typeResult {
 		if inner := messageOf(kept.Object("message"), role, said); inner != nil {
@@ -237,7 +236,5 @@ func (w *qwenWriter) print(rec jsonvalue.Object, id string) {
 	w.Record(rec.Ordered("uuid", "parentUuid", "sessionId", "timestamp", "type", "subtype", "cwd",
 		"version", "message"))
 	w.begun = true
-	if id != "" {
-		w.prev = id
-	}
+	w.prev = cmp.Or(id, w.prev)
 }

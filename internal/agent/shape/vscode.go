@@ -32,9 +32,7 @@ func vscodeUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Obj
 	if !ok {
 		return nil
 	}
-	if id := doc.Text("sessionId"); id != "" {
-		stats.Session = id
-	}
+	stats.Session = cmp.Or(doc.Text("sessionId"), stats.Session)
 	head := jsonvalue.NewObject("responderUsername", doc.Text("responderUsername"))
 	for member, name := range map[string]string{"customTitle": "title",
 		"initialLocation": "location", "version": "version"} {

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -29,9 +30,7 @@ func zedUnfold(doc jsonvalue.Object, stats *transcript.Stats) []jsonvalue.Object
 	if !ok || doc.Text("zed") != "context" {
 		return zedThread(doc, stats)
 	}
-	if id := doc.Text("id"); id != "" {
-		stats.Session = id
-	}
+	stats.Session = cmp.Or(doc.Text("id"), stats.Session)
 	text := doc.Text("text")
 	var spans []zedSpan
 	for member, kind := range map[string]string{"thought_process_output_sections": "thinking",

@@ -35,9 +35,7 @@ func (s *SessionSaid) Older(o SessionSaid) {
 	}
 	for _, p := range []struct{ own, older *string }{{&s.Name, &o.Name}, {&s.Title, &o.Title},
 		{&s.Git, &o.Git}} {
-		if *p.own == "" {
-			*p.own = *p.older
-		}
+		*p.own = cmp.Or(*p.own, *p.older)
 	}
 }
 
