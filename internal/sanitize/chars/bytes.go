@@ -32,6 +32,17 @@ func IsUpperNum(c byte) bool { return IsUpper(c) || IsDigit(c) }
 // IsCredential is the alphabet of a token in a header (token68).
 func IsCredential(c byte) bool { return IsBase64(c) || IsDotted(c) || c == '~' }
 
+// NotSpace is the alphabet of a word among blanks.
+func NotSpace(c byte) bool { return !IsSpace(c) }
+
+// RunStart returns the start of the run of bytes of an alphabet that ends at end, at least low.
+func RunStart(b []byte, low, end int, in func(byte) bool) int {
+	for end > low && in(b[end-1]) {
+		end--
+	}
+	return end
+}
+
 // RunEnd returns the offset of the first byte at or after i that is not in the alphabet.
 func RunEnd(b []byte, i int, in func(byte) bool) int {
 	for i < len(b) && in(b[i]) {

@@ -49,12 +49,10 @@ func (s *scan) fieldAt(_, at int) {
 	end := chars.RunEnd(b, at, chars.IsDotted)
 	kind := KeyOf(b[at:end])
 	line := lineEnd(b, end)
-	if value := lineEnd(b, line+1) + 1; kind != NoKey && value < len(b) &&
-		len(bytes.TrimSpace(b[line:value])) == 0 {
-		stop := chars.RunEnd(b, value, func(c byte) bool { return !chars.IsSpace(c) })
-		if Judge(b[value:stop], true, kind) {
-			s.add(value, stop, kind.Class())
-		}
+	if at = lineEnd(b, line+1) + 1; kind != NoKey && at < len(b) &&
+		len(bytes.TrimSpace(b[line:at])) == 0 {
+		stop := chars.RunEnd(b, at, chars.NotSpace)
+		s.judge(value{at, stop, true}, kind)
 	}
 }
 

@@ -118,7 +118,7 @@ func fields(line []byte, sep string) func(func(from, to int) bool) {
 			end := chars.IndexFrom(line, at, sep)
 			if sep == " " {
 				at = chars.RunEnd(line, at, chars.IsSpace)
-				end = chars.RunEnd(line, at, func(c byte) bool { return !chars.IsSpace(c) })
+				end = chars.RunEnd(line, at, chars.NotSpace)
 				if at == end {
 					return
 				}
@@ -155,8 +155,8 @@ func (s *scan) insertAt(_, at int) {
 			n++
 		case '\'':
 			v := quotedValue(b, i)
-			if n < len(kinds) && kinds[n] != NoKey && Judge(b[v.start:v.end], true, kinds[n]) {
-				s.add(v.start, v.end, kinds[n].Class())
+			if n < len(kinds) && kinds[n] != NoKey {
+				s.judge(v, kinds[n])
 			}
 			i = v.end
 		}

@@ -57,11 +57,7 @@ func nextElement(b []byte, start, end int) int {
 	if start == 0 || !chars.IsQuote(b[start-1]) {
 		return 0
 	}
-	quote := start - 1
-	for quote > 0 && b[quote-1] == '\\' {
-		quote--
-	}
-	mark := b[quote:start]
+	mark := b[start-1-slashes(b, start-1) : start]
 	rest, ok := bytes.CutPrefix(b[end:], mark)
 	if !ok {
 		return 0

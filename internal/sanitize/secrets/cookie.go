@@ -31,10 +31,7 @@ func (s *scan) crumbsAt(i, at int) {
 func crumbs(found []Found, b []byte, at int) []Found {
 	for at < len(b) {
 		at = blanks(b, at)
-		end := at + bytes.IndexByte(b[at:], ';')
-		if end < at {
-			end = len(b)
-		}
+		end := chars.RunEnd(b, at, func(c byte) bool { return c != ';' })
 		if eq := bytes.IndexByte(b[at:end], '='); eq > 0 {
 			name, start := b[at:at+eq], at+eq+1
 			stop := chars.RunEnd(b[:end], start, func(c byte) bool { return c != ' ' && c != ',' })
@@ -54,12 +51,8 @@ func isCrumb(name, v []byte) bool {
 		return false
 	}
 	n := strings.ToLower(string(name[:min(len(name), maxKey)]))
-	for _, w := range [...]string{"sess", "sid", "auth", "token", "jwt", "remember"} {
-		if strings.Contains(n, w) && continues(v) {
-			return true
-		}
-	}
-	return len(v) >= 16 && inQuotes.takes(v, weakKey)
+	return has(n, "sess", "sid", "auth", "token", "jwt", "remember") && continues(v) ||
+		len(v) >= 16 && inQuotes.takes(v, weakKey)
 }
 
 // jarAt reads the value of a cookie in a file as curl and wget keep it: domain, for its hosts,

@@ -112,7 +112,7 @@ func openingQuote(b []byte, start int) int {
 			at++
 		}
 	}
-	at = chars.RunEnd(b, at, func(c byte) bool { return c == '\\' })
+	at = chars.RunEnd(b, at, isBackslash)
 	if at < len(b) && chars.IsQuote(b[at]) {
 		return at
 	}
@@ -173,11 +173,7 @@ func quotedValue(b []byte, open int) value {
 
 // slashes counts the backslashes before b[i].
 func slashes(b []byte, i int) int {
-	n := 0
-	for i-n > 0 && b[i-n-1] == '\\' {
-		n++
-	}
-	return n
+	return i - chars.RunStart(b, 0, i, isBackslash)
 }
 
 // bareRuns finds unquoted values. It remembers the end of the last run, so that a long run with

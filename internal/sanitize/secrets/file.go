@@ -15,7 +15,7 @@ import (
 func (s *scan) netrcAt(i, _ int) {
 	b := s.b
 	at := i + len("login ")
-	user := chars.RunEnd(b, at, func(c byte) bool { return !chars.IsSpace(c) })
+	user := chars.RunEnd(b, at, chars.NotSpace)
 	word := chars.RunEnd(b, user, isGap)
 	for bytes.HasPrefix(b[word:], []byte(`\n`)) {
 		word = chars.RunEnd(b, word+2, isGap)
@@ -52,10 +52,7 @@ func (s *scan) pgpassAt(i int) {
 		b[at] == '0' {
 		return
 	}
-	start := i
-	for start > s.past[pgpassRule] && isPgField(b[start-1]) {
-		start--
-	}
+	start := chars.RunStart(b, s.past[pgpassRule], i, isPgField)
 	if start == i || start > 0 && b[start-1] == ':' || isNumbered(b, start, i, port+1) {
 		return
 	}
@@ -81,10 +78,7 @@ func (s *scan) pgpassAt(i int) {
 // that begins with four digits and a dash begins with a date.
 func isNumbered(b []byte, start, end, text int) bool {
 	if start > 0 && b[start-1] == '/' {
-		root := start
-		for root > 0 && (isPgField(b[root-1]) || b[root-1] == '/') {
-			root--
-		}
+		root := chars.RunStart(b, 0, start, func(c byte) bool { return isPgField(c) || c == '/' })
 		if b[root] != '/' {
 			return true // a relative path; a socket has an absolute one
 		}
@@ -181,10 +175,7 @@ func manifest(found []Found, b []byte, i int) []Found {
 func dataValues(found []Found, b []byte, at int, lead []byte) []Found {
 	block := 0 // indentation of the key whose value is below it
 	for at < len(b) {
-		end := at + bytes.IndexByte(b[at:], '\n')
-		if end < at {
-			end = len(b)
-		}
+		end := lineEnd(b, at)
 		line := b[at:end]
 		if !bytes.HasPrefix(line, lead) || len(line) == len(lead) ||
 			line[len(lead)] != ' ' && line[len(lead)] != '\t' {

@@ -46,10 +46,7 @@ func (s *scan) facebookAt(i int) {
 	if i < 15 || !chars.IsDigit(b[i-1]) || !chars.IsDigit(b[i-15]) {
 		return
 	}
-	start := i - 1
-	for start > 0 && i-start < 17 && chars.IsDigit(b[start-1]) {
-		start--
-	}
+	start := chars.RunStart(b, max(0, i-17), i, chars.IsDigit)
 	end := chars.RunEnd(b, i+1, chars.IsURLSafe)
 	if n := i - start; n < 15 || n > 16 || end-i-1 < 27 || end-i-1 > 40 ||
 		!chars.Measure(b[i+1:end]).Mixed() {

@@ -41,9 +41,7 @@ func KeyOf(name []byte) Key {
 	if len(name) > maxKey {
 		name = name[len(name)-maxKey:]
 	}
-	for len(name) > 0 && isTail(name[len(name)-1]) {
-		name = name[:len(name)-1]
-	}
+	name = name[:chars.RunStart(name, 0, len(name), isTail)]
 	if !mayBeKey(name) {
 		return NoKey
 	}
@@ -65,34 +63,21 @@ func mayBeKey(name []byte) bool {
 	if n < 2 {
 		return false
 	}
-	a, b := name[n-2]|0x20, name[n-1]|0x20
-	switch b {
-	case 'd':
-		return a == 'r' || a == 'w' || a == 'i' // password, passwd, pwd, secret id
-	case 'e':
-		return a == 's' || a == 'd' || a == 't' // passphrase, passcode, private
-	case 's':
-		return a == 's' || a == 'l' || a == 'd' // pass, credentials, creds
-	case 'n':
-		return a == 'e' || a == 'o' || a == 'i' // token, authorization, login
-	case 'k':
-		return a == 's' // psk
-	case 'w':
-		return a == 'p' || a == 's' // pw, psw
-	case 'l':
-		return a == 'a' // credential
-	case 'h':
-		return a == 't' // auth
-	case 'y':
-		return a == 'e' // key
-	case 't':
-		return a == 'e' || a == 'a' || a == 'l' // secret, pat, salt
-	case 'a':
-		return a == 't' // key-data
-	case 'g':
-		return a == 'n' // secret string
-	case 'f':
-		return a == 'r' // csrf
+	switch string([]byte{name[n-2] | 0x20, name[n-1] | 0x20}) {
+	case "rd", "wd", "id", // password, passwd, pwd, secret id
+		"se", "de", "te", // passphrase, passcode, private
+		"ss", "ls", "ds", // pass, credentials, creds
+		"en", "on", "in", // token, authorization, login
+		"sk",       // psk
+		"pw", "sw", // pw, psw
+		"al",             // credential
+		"th",             // auth
+		"ey",             // key
+		"et", "at", "lt", // secret, pat, salt
+		"ta", // key-data
+		"ng", // secret string
+		"rf": // csrf
+		return true
 	}
 	return false
 }

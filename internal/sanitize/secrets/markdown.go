@@ -22,10 +22,7 @@ func (s *scan) rowAt(i, at int) {
 	}
 	bar := string(b[i:at])
 	start := bytes.LastIndexByte(b[t.end:i], '\n') + 1 + t.end
-	end := len(b)
-	if n := bytes.IndexByte(b[i:], '\n'); n >= 0 {
-		end = i + n
-	}
+	end := lineEnd(b, i)
 	if !t.seen || start != t.end+1 && !isRuled(b[min(t.end+1, start):max(start-1, t.end+1)]) {
 		t.kinds = nil
 	}
@@ -81,10 +78,7 @@ func (s *scan) row(line []byte, offset int, bar string) {
 func trimCell(line []byte, from, to int) (int, int) {
 	in := func(c byte) bool { return chars.IsSpace(c) || chars.IsQuote(c) || c == '*' }
 	from = chars.RunEnd(line[:to], from, in)
-	for to > from && in(line[to-1]) {
-		to--
-	}
-	return from, to
+	return from, chars.RunStart(line, from, to, in)
 }
 
 // cellKey returns the kind of the key in a cell, which may consist of several words.

@@ -80,8 +80,7 @@ func saysWhatBefore(before []byte) bool {
 	_, to, _ := nextWord(before, 0, len(before))
 	rest := strings.Replace(string(bytes.TrimLeft(before[to:], "\"'`,;)")), " (", "# ", 1)
 	rest = strings.TrimLeft(rest, " \t")
-	return to >= 8 && slices.ContainsFunc([]string{"#", "//", "<-", "--", "—", "- ", "= ", ": ",
-		"is ", "ist "}, func(sign string) bool { return strings.HasPrefix(rest, sign) })
+	return to >= 8 && begins(rest, "#", "//", "<-", "--", "—", "- ", "= ", ": ", "is ", "ist ")
 }
 
 // whatBefore returns where the values begin that a telling word behind them names: in a line of
@@ -149,24 +148,22 @@ func (s *scan) linked(end, from, to int, kind Key) (place, int) {
 // wideAt adds the value behind a key and a colon of East Asia, at b[i:end].
 func (s *scan) wideAt(i, end int) {
 	if kind := keyBefore(s.b, i); kind != NoKey {
-		if v := valueAfter(&s.runs, end); Judge(s.b[v.start:v.end], v.quoted, kind) {
-			s.add(v.start, v.end, kind.Class())
-		}
+		s.judge(valueAfter(&s.runs, end), kind)
 	}
 }
 
 // slashAt adds the made value behind the name of a user and the slash at b[i].
 func (s *scan) slashAt(i, _ int) {
 	at := i + len(" / ")
-	end := chars.RunEnd(s.b, at, func(c byte) bool { return !chars.IsSpace(c) })
+	end := chars.RunEnd(s.b, at, chars.NotSpace)
 	from, to := trimCell(s.b, at, end)
 	in := near
 	name := nameStart(s.b, i)
 	if isListed("user", string(s.b[name:i])) {
 		in = said
 	}
-	if name < i && in.takes(s.b[from:to], strongKey) {
-		s.add(from, to, strongKey.Class())
+	if name < i {
+		s.take(in, from, to, strongKey)
 	}
 }
 
@@ -213,14 +210,8 @@ func endsWord(c byte) bool {
 
 // tellsDigest reports whether a line says something of digests.
 func tellsDigest(line []byte) bool {
-	line = append(bytes.ToLower(line), ' ')
-	for _, w := range [...]string{"hash", "digest", "md5", "sha", "checksum", "commit", " id ",
-		" id:", " id=", "_id\"", "salt", "h1:", "integrity"} {
-		if bytes.Contains(line, []byte(w)) {
-			return true
-		}
-	}
-	return false
+	return has(strings.ToLower(string(line))+" ", "hash", "digest", "md5", "sha", "checksum",
+		"commit", " id ", " id:", " id=", "_id\"", "salt", "h1:", "integrity")
 }
 
 // isHandmade reports whether v is of letters in both cases, a digit and a sign, as people make

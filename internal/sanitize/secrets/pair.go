@@ -47,9 +47,9 @@ func (s *scan) pairAt(i int) {
 		s.past[pairRule] = v.end
 	}
 	if next, ok := bytes.CutPrefix(b[min(v.end+1, len(b)):], []byte(" -> ")); ok && v.quoted {
-		v = valueAfter(&s.runs, len(b)-len(next)) // what it becomes in a plan of Terraform
-		if v.quoted && Judge(b[v.start:v.end], true, kind) {
-			s.add(v.start, v.end, kind.Class())
+		// What it becomes in a plan of Terraform
+		if v = valueAfter(&s.runs, len(b)-len(next)); v.quoted {
+			s.judge(v, kind)
 		}
 	}
 }
@@ -76,10 +76,7 @@ func (s *scan) vendorAt(end, at int) {
 		return
 	}
 	v := valueAfter(&s.runs, at)
-	value := unmarked(b[v.start:v.end])
-	if near.takes(value, vendorKey) {
-		s.add(v.start, v.end, weakKey.Class())
-	}
+	s.take(near, v.start, v.end, vendorKey)
 }
 
 // isAddress reports whether the address of an account, such as bob@mail.test, ends at b[end].
@@ -94,10 +91,7 @@ func separatorStart(b []byte, i int) int {
 	if b[i] != '=' {
 		return i
 	}
-	start := i
-	for start > 0 && i-start < 3 && b[start-1] == ':' {
-		start--
-	}
+	start := chars.RunStart(b, max(0, i-3), i, func(c byte) bool { return c == ':' })
 	switch {
 	case start < i:
 	case compares(b, i):
@@ -137,10 +131,8 @@ func afterScheme(runs *bareRuns, v value) value {
 // isSetting reports whether the equals sign at b[i] is that of NAME=value in a shell or an .env
 // file, where a value is no code.
 func isSetting(b []byte, i int) bool {
-	start := i
-	for start > 0 && i-start < maxKey && (chars.IsUpperNum(b[start-1]) || b[start-1] == '_') {
-		start--
-	}
+	start := chars.RunStart(b, max(0, i-maxKey), i,
+		func(c byte) bool { return chars.IsUpperNum(c) || c == '_' })
 	return start < i && i+1 < len(b) && !chars.IsSpace(b[i+1]) &&
 		(start == 0 || chars.IsSpace(b[start-1]) || chars.IsQuote(b[start-1]) ||
 			chars.StartsToken(b, start))
@@ -197,7 +189,7 @@ func keyBefore(b []byte, i int) Key {
 	}
 	start := nameStart(b, end)
 	if isStringType(b[start:end]) {
-		end = trimKey(b, trimByte(b, start, '&'))
+		end = trimKey(b, len(bytes.TrimRight(b[:start], "&")))
 		if end > 0 && b[end-1] == ':' {
 			end = trimKey(b, end-1)
 		}
@@ -345,20 +337,9 @@ func trimKey(b []byte, i int) int {
 	return i
 }
 
-func trimByte(b []byte, i int, c byte) int {
-	for i > 0 && b[i-1] == c {
-		i--
-	}
-	return i
-}
-
 // nameStart returns the start of the name that ends at end.
 func nameStart(b []byte, end int) int {
-	low := max(0, end-maxKey)
-	start := end
-	for start > low && chars.IsDotted(b[start-1]) {
-		start--
-	}
+	start := chars.RunStart(b, max(0, end-maxKey), end, chars.IsDotted)
 	// a colour before the name
 	if open := bytes.LastIndexByte(b[max(0, start-8):end], '['); open >= 0 {
 		if open += max(0, start-8); chars.Colour(b[open:end]) > start-open {

@@ -49,7 +49,7 @@ func pemEnd(b []byte, body int) int {
 	if dashes < 0 || !bytes.HasPrefix(b[dashes:], []byte("-----END ")) {
 		return base64Lines(b, body)
 	}
-	if !hasRun(b[body:dashes], minPEMRun) {
+	if !hasRun(b[body:dashes]) {
 		return body
 	}
 	end := chars.RunEnd(b, dashes+len("-----"), func(c byte) bool {
@@ -70,15 +70,11 @@ func (s *scan) bodyAt(i, _ int) {
 	}
 }
 
-// hasRun reports whether b has at least n base64 bytes in a row.
-func hasRun(b []byte, n int) bool {
-	run := 0
-	for _, c := range b {
-		if !chars.IsBase64(c) {
-			run = 0
-			continue
-		}
-		if run++; run >= n {
+// hasRun reports whether b has so many base64 bytes in a row as a key has.
+func hasRun(b []byte) bool {
+	for at := 0; at < len(b); at++ {
+		start := at
+		if at = chars.RunEnd(b, at, chars.IsBase64); at-start >= minPEMRun {
 			return true
 		}
 	}

@@ -164,8 +164,7 @@ func hints(words []string) bool {
 
 // draws reports whether an expression draws a secret by lot.
 func draws(text string) bool {
-	return slices.ContainsFunc([]string{"token_hex", "token_urlsafe", "random_bytes", "randomBytes",
-		"SecureRandom"}, func(name string) bool { return strings.Contains(text, name) })
+	return has(text, "token_hex", "token_urlsafe", "random_bytes", "randomBytes", "SecureRandom")
 }
 
 // hasName reports whether one of the names in a text is that of a secret.

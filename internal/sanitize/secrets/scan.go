@@ -147,6 +147,20 @@ func (s *scan) add(start, end int, class string) {
 	s.found = append(s.found, Found{class, start, end})
 }
 
+// judge notes a value that follows a key of this kind, if it is a secret.
+func (s *scan) judge(v value, kind Key) {
+	if Judge(s.b[v.start:v.end], v.quoted, kind) {
+		s.add(v.start, v.end, kind.Class())
+	}
+}
+
+// take notes b[from:to] if it is a secret at this place, under a key of this kind.
+func (s *scan) take(in place, from, to int, kind Key) {
+	if in.takes(unmarked(s.b[from:to]), kind) {
+		s.add(from, to, kind.Class())
+	}
+}
+
 // formAt tries a form whose anchor is at b[i].
 func (s *scan) formAt(t *table, n, i int) {
 	start := i - int(t.before[n])

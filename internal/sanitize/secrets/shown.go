@@ -72,7 +72,5 @@ func (s *scan) evaluatedAt(i, _ int) {
 	if gap := bytes.LastIndexByte(b[from:to], ' '); gap >= 0 { // => "…", Out[3]: '…', $1 = 0x5 "…"
 		from, to = trimCell(b, from+gap, to)
 	}
-	if inQuotes.takes(unmarked(b[from:to]), strongKey) {
-		s.add(from, to, strongKey.Class())
-	}
+	s.take(inQuotes, from, to, strongKey)
 }

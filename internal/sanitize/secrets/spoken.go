@@ -96,9 +96,7 @@ func (s *scan) dashedAt(end int) {
 		(len(v) < 32 || !lowerHex(v) || KeyOf(b[start:end]) != weakKey) {
 		return
 	}
-	if inQuotes.takes(v, vendorKey) {
-		s.add(end+1, stop, weakKey.Class())
-	}
+	s.take(inQuotes, end+1, stop, vendorKey)
 }
 
 // afterSign returns the start of the value after a name: behind the flag of a command that takes
@@ -137,13 +135,8 @@ func isIdentifier(name []byte) bool {
 
 // setsVariable reports whether the line before a name is a command that sets a variable.
 func setsVariable(line []byte) bool {
-	for _, command := range [...]string{"ENV ", "ARG ", "setx ", "setenv ", "SetEnv ", "set -",
-		"secret set ", "configure set ", "config set ", "config --", "fastcgi_param "} {
-		if bytes.Contains(line, []byte(command)) {
-			return true
-		}
-	}
-	return false
+	return has(string(line), "ENV ", "ARG ", "setx ", "setenv ", "SetEnv ", "set -", "secret set ",
+		"configure set ", "config set ", "config --", "fastcgi_param ")
 }
 
 // vendorBefore reports whether one of the last words of a name, or of the line before it, names a

@@ -55,7 +55,5 @@ func (s *scan) given(v value, named bool) {
 	if colon := bytes.IndexByte(s.b[v.start:v.end], ':'); named && colon >= 0 {
 		v.start += colon + 1
 	}
-	if only.takes(unmarked(s.b[v.start:v.end]), strongKey) {
-		s.add(v.start, v.end, strongKey.Class())
-	}
+	s.take(only, v.start, v.end, strongKey)
 }

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
@@ -32,20 +33,11 @@ func referring(v string) bool {
 			return true
 		}
 	}
-	for _, p := range [...]string{"./", "../", "~/", "env:", "file:", "arn:", "vault:",
-		"process.env", "os.", `\n`, `\u`, `\x`} {
-		if strings.HasPrefix(v, p) {
-			return true
-		}
-	}
-	if len(v) > 2 && v[1] == ':' && (v[2] == '\\' || v[2] == '/') && chars.IsLetter(v[0]) {
+	if begins(v, "./", "../", "~/", "env:", "file:", "arn:", "vault:", "process.env", "os.", `\n`,
+		`\u`, `\x`) ||
+		len(v) > 2 && v[1] == ':' && (v[2] == '\\' || v[2] == '/') && chars.IsLetter(v[0]) ||
+		has(v, "${", "$(", "{{", "#{", "<%", "://", "%s", "%v", "%q", "%w", "%+", "%[") {
 		return true
-	}
-	for _, p := range [...]string{"${", "$(", "{{", "#{", "<%", "://", "%s", "%v", "%q", "%w", "%+",
-		"%["} {
-		if strings.Contains(v, p) {
-			return true
-		}
 	}
 	stem := []byte(v[:max(0, strings.LastIndexByte(v, '.'))])
 	return isFileName(v) && !isDrawn(stem, chars.Measure(stem)) || braced(v)
@@ -69,31 +61,26 @@ func isFileName(v string) bool {
 // placeholder reports whether v, given also in lower case, asks the reader to insert a secret. A
 // word counts only among words, because long random secrets contain short words.
 func placeholder(lower string, v []byte) bool {
-	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****", "....",
-		"####", "redacted", "<"} {
-		if strings.Contains(lower, p) {
-			return true
-		}
-	}
-	for _, p := range [...]string{"your", "example", "placeholder", "dummy", "replace", "insert",
-		"todo"} {
-		if strings.Contains(lower, p) {
-			return !chars.Measure(v).UnlikeWords()
-		}
-	}
-	return false
+	return has(lower, "changeme", "change_me", "change-me", "xxxx", "****", "....", "####", "redacted",
+		"<") || has(lower, "your", "example", "placeholder", "dummy", "replace", "insert", "todo") &&
+		!chars.Measure(v).UnlikeWords()
+}
+
+// has reports whether a text has one of some others in it, and begins whether it begins with one.
+func has(s string, list ...string) bool {
+	return slices.ContainsFunc(list, func(p string) bool { return strings.Contains(s, p) })
+}
+
+func begins(s string, list ...string) bool {
+	return slices.ContainsFunc(list, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // code reports whether an unquoted v is an expression rather than a value.
 func code(v []byte) bool {
 	s := string(v)
-	if strings.IndexByte("([#&|.,:;", s[0]) >= 0 {
+	if strings.IndexByte("([#&|.,:;", s[0]) >= 0 ||
+		begins(s, "this.", "self.", "options.", "null,", "!!", "!/") {
 		return true
-	}
-	for _, p := range [...]string{"this.", "self.", "options.", "null,", "!!", "!/"} {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
 	}
 	if strings.IndexByte("*!@%+~?-", s[0]) >= 0 && chars.RunEnd(v, 1, chars.IsDotted) == len(v) &&
 		(s[0] == '*' || chars.Measure(v).Digits <= 1) {
@@ -107,13 +94,9 @@ func code(v []byte) bool {
 		chars.Only([]byte(number), chars.IsHex) {
 		return true
 	}
-	if strings.Contains(strings.TrimRight(s, "="), "==") { // at the end it is padding
+	if strings.Contains(strings.TrimRight(s, "="), "==") || // at the end it is padding
+		has(s, "})", "),", "::", "()", "&&", "||", "=>", "->", ":=", "(\"", "...") {
 		return true
-	}
-	for _, p := range [...]string{"})", "),", "::", "()", "&&", "||", "=>", "->", ":=", "(\"", "..."} {
-		if strings.Contains(s, p) {
-			return true
-		}
 	}
 	name := chars.RunEnd(v, 0, func(c byte) bool {
 		return chars.IsWord(c) || c == '.' || c == '!' || c == '$'

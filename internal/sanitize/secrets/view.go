@@ -39,10 +39,7 @@ func percentEncoded(found []Found, b []byte) []Found {
 			at = i + 1
 			continue
 		}
-		start := i
-		for start > at && isAuthorityOrPath(b[start-1]) {
-			start--
-		}
+		start := chars.RunStart(b, at, i, isAuthorityOrPath)
 		end := chars.RunEnd(b, i, isAuthorityOrPath)
 		at = end
 		v := viewFrom(start)
@@ -185,13 +182,8 @@ func wrap(b []byte, start int) (end, next int, ok bool) {
 	if b[end-1] == '\r' {
 		end--
 	}
-	left := end
-	for left > start && end-left < 128 && !chars.IsSpace(b[left-1]) {
-		left--
-	}
-	right := chars.RunEnd(b[:min(len(b), next+128)], next, func(c byte) bool {
-		return !chars.IsSpace(c)
-	})
+	left := chars.RunStart(b, max(start, end-128), end, chars.NotSpace)
+	right := chars.RunEnd(b[:min(len(b), next+128)], next, chars.NotSpace)
 	return end, next,
 		end-left+right-next >= 12 && (continues(b[left:end]) || continues(b[next:right]))
 }
@@ -247,7 +239,7 @@ func (j *joined) crosses(s Found, alone []Found) bool {
 	for _, joint := range j.starts[1:] {
 		if joint <= s.From && s.From-joint < maxKey &&
 			chars.RunEnd(j.text[:s.From], joint,
-				func(c byte) bool { return !chars.IsSpace(c) }) == s.From {
+				chars.NotSpace) == s.From {
 			return true // the key continues behind the joint, and its value follows there
 		}
 		if joint <= s.From || joint >= s.To {

@@ -18,18 +18,10 @@ func (s *scan) elementAt(i int) {
 		return
 	}
 	low := max(0, i-4*maxBare)
-	end := i
-	for end > low && chars.IsSpace(b[end-1]) {
-		end--
-	}
-	start := end
-	for start > low && b[start-1] != '>' && b[start-1] != '<' && !chars.IsSpace(b[start-1]) {
-		start--
-	}
-	open := start
-	for open > low && chars.IsSpace(b[open-1]) {
-		open--
-	}
+	end := chars.RunStart(b, low, i, chars.IsSpace)
+	start := chars.RunStart(b, low, end,
+		func(c byte) bool { return c != '>' && c != '<' && !chars.IsSpace(c) })
+	open := chars.RunStart(b, low, start, chars.IsSpace)
 	if start == end || open < 2 || b[open-1] != '>' {
 		return
 	}
@@ -42,8 +34,8 @@ func (s *scan) elementAt(i int) {
 	if of := nameStart(b, name); bytes.EqualFold(b[of:name], []byte("value")) && of > 1 {
 		name = trimKey(b, max(low, of-1+len(bytes.TrimRight(b[:of-1], "> \r\n\t"))-len(b[:of-1])))
 	}
-	if kind := KeyOf(b[nameStart(b, name):name]); kind != NoKey && Judge(b[start:end], true, kind) {
-		s.add(start, end, kind.Class())
+	if kind := KeyOf(b[nameStart(b, name):name]); kind != NoKey {
+		s.judge(value{start, end, true}, kind)
 	}
 }
 
@@ -61,9 +53,7 @@ func (s *scan) sqlAt(i, at int) {
 	} else if b[quote] != '\'' {
 		return
 	}
-	if v := valueAfter(&s.runs, quote); Judge(b[v.start:v.end], v.quoted, strongKey) {
-		s.add(v.start, v.end, strongKey.Class())
-	}
+	s.judge(valueAfter(&s.runs, quote), strongKey)
 }
 
 // sendAt reads send "value\r" of expect, or sendline('value') of its twins, with the argument at
