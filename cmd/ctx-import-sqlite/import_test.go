@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/gemini-ctx/ctx/internal/faults"
 )
 
 // TestImport has homes in which agents have left databases, and what ctx says of what it imports.
@@ -22,13 +24,8 @@ func TestImport(t *testing.T) {
 	if err := register(); err != nil {
 		t.Fatal(err)
 	}
-	bin := t.TempDir()
-	for _, program := range []string{"ctx", "ctx-import-sqlite"} {
-		out, err := exec.Command("go", "build", "-o", bin, "../"+program).CombinedOutput()
-		if err != nil {
-			t.Fatalf("go build: %v\n%s", err, out)
-		}
-	}
+	bin := faults.Programs(t, "ctx", "ctx-import-sqlite")
+	reader := filepath.Join(bin, "ctx-import-sqlite")
 	for _, c := range []struct {
 		agent, file string // below the home directory; the project is p
 		made        []string
@@ -151,12 +148,12 @@ func TestImport(t *testing.T) {
 			if got := texts(); got != c.log+" | "+c.more {
 				t.Errorf("later: %s", got)
 			}
-			if err := os.Remove(filepath.Join(bin, "ctx-import-sqlite")); err != nil {
+			if err := os.Rename(reader, reader+".away"); err != nil {
 				t.Fatal(err)
 			}
 			execute(t, db, []string{"create table other (n)"}, project)
 			run("ctx-import-sqlite is not on the PATH", "import", "--all")
-			if err := exec.Command("go", "build", "-o", bin, ".").Run(); err != nil {
+			if err := os.Rename(reader+".away", reader); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -16,49 +16,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/gemini-ctx/ctx/internal/cli/command"
+	"github.com/gemini-ctx/ctx/internal/faults"
 )
-
-// programs is a directory with ctx and ctx-mcp, which the first test that needs them makes.
-var programs string
-
-// TestMain lets the test binary be ctx-mcp.
-func TestMain(m *testing.M) {
-	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "ctx-mcp" {
-		main()
-		return
-	}
-	code := m.Run()
-	if programs != "" {
-		_ = os.RemoveAll(programs)
-	}
-	os.Exit(code)
-}
-
-// build makes ctx and ctx-mcp in a directory, once, and returns the path of ctx.
-func build(t *testing.T) string {
-	t.Helper()
-	ctx := filepath.Join(programs, "ctx")
-	if programs != "" {
-		return ctx
-	}
-	dir, err := os.MkdirTemp("", "ctx-mcp-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	programs, ctx = dir, filepath.Join(dir, "ctx")
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, ctx+"-mcp"); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", ctx,
-		"../ctx").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return ctx
-}
 
 // ctxCommand is a line for ctx in a directory, with settings of nobody.
 func ctxCommand(ctx, dir string, args ...string) *exec.Cmd {
@@ -79,7 +38,7 @@ const painted = `{"type":"user","uuid":"u-1","parentUuid":null,"sessionId":"SESS
 // `ctx mcp` is a server on standard input and output. The ids and the names of sessions in its
 // results are those that ctx takes, and it finds who wrote a line.
 func TestResultsWorkWithCtx(t *testing.T) {
-	ctx := build(t)
+	ctx := filepath.Join(faults.Programs(t, "ctx", "ctx-mcp"), "ctx")
 	dir, s := newStore(t)
 	talk(t, s, "work", 30)
 	dir, err := filepath.EvalSymlinks(dir)
@@ -165,7 +124,7 @@ func TestResultsWorkWithCtx(t *testing.T) {
 // The process ends when its input does, when it is told to, and when it is fed something else; what
 // it prints is the protocol alone.
 func TestProcess(t *testing.T) {
-	ctx := build(t)
+	ctx := filepath.Join(faults.Programs(t, "ctx", "ctx-mcp"), "ctx")
 	dir, s := newStore(t)
 	say(t, s, "work", "user", "hello")
 	start := func(args ...string) (in io.WriteCloser, out, errs *bytes.Buffer, wait func() int) {

@@ -229,7 +229,7 @@ var layers = map[string]string{
 	"cmd/ctx-view-serve":           "internal/page/live",
 	"internal/agent":               "",
 	"internal/durable/durabletest": "internal/durable",
-	"internal/faults":              "",
+	"internal/faults":              "lock",
 	"internal/faults/kernel":       "",
 	"internal/faults/oracle":       "",
 	"internal/faults/rot":          "",

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/faults"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -197,12 +198,7 @@ func TestStartUp(t *testing.T) {
 	// no byte.
 	const maxPackages, maxAllocs, maxBytes = 67, 217, 44 << 10
 	const first, after = "github.com/gemini-ctx/ctx/internal/bigstack", "os"
-	bin := filepath.Join(t.TempDir(), "ctx.exe")
-	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", bin, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	c := exec.Command(bin, "version")
+	c := exec.Command(faults.Build(t), "version")
 	c.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	var trace strings.Builder
 	c.Stderr = &trace

@@ -4,6 +4,8 @@
 package faults
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // variable names the environment variable with the path of an existing ctx, for machines without a
@@ -23,7 +27,7 @@ import (
 const variable = "CTX_TEST_BINARY"
 
 // Build returns the path of a ctx built from this module, with the given additional flags for go
-// build. The file is removed at the end of the test.
+// build. All tests that ask for the same program and flags share the file: none may change it.
 func Build(tb testing.TB, flags ...string) string {
 	tb.Helper()
 	return BuildBeside(tb, "ctx", flags...)
@@ -38,18 +42,62 @@ func BuildBeside(tb testing.TB, name string, flags ...string) string {
 	return compile(tb, name, append([]string{"build"}, flags...))
 }
 
+// Programs returns a new directory that has the named programs of this module beside each other. It
+// is the test's own.
+func Programs(tb testing.TB, names ...string) (dir string) {
+	tb.Helper()
+	dir = tb.TempDir()
+	for _, name := range names {
+		from := BuildBeside(tb, name)
+		to := filepath.Join(dir, filepath.Base(from))
+		if os.Link(from, to) == nil {
+			continue
+		}
+		text, err := os.ReadFile(from) // it is on another disk
+		if err == nil {
+			err = os.WriteFile(to, text, 0o700)
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // BuildTests is Build for the tests of ctx.
 func BuildTests(tb testing.TB) string {
 	tb.Helper()
 	return compile(tb, "ctx", []string{"test", "-c", "-vet=off"})
 }
 
+// compile runs go with args for a program. The file has a name that follows from the module, the
+// program and args: go does not link anew what is up to date.
 func compile(tb testing.TB, name string, args []string) string {
 	tb.Helper()
-	if err := look(); err != nil {
+	root, err := look()
+	if err != nil {
 		tb.Fatal(err)
 	}
-	path := filepath.Join(tb.TempDir(), name)
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		caches = os.TempDir()
+	}
+	of := sha256.Sum256([]byte(strings.Join(append(args, root, os.Getenv("GOFLAGS")), "\n")))
+	dir := filepath.Join(caches, "ctx-tests", hex.EncodeToString(of[:8]))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	// The tests of several packages run at once.
+	building, err := lock.Acquire(tb.Context(), nil, dir, time.Hour, lock.Owner{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() {
+		if err := building.Release(); err != nil {
+			tb.Error(err)
+		}
+	}()
+	path := filepath.Join(dir, name)
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
@@ -61,12 +109,12 @@ func compile(tb testing.TB, name string, args []string) string {
 	return path
 }
 
-// look examines every source file of the module. go test caches results by the files that a test
-// examined, and does not know what the test built.
-func look() error {
-	root, err := os.Getwd()
+// look examines every source file of the module, and returns its directory. go test caches results
+// by the files that a test examined, and does not know what the test built.
+func look() (root string, err error) {
+	root, err = os.Getwd()
 	if err != nil {
-		return err
+		return "", err
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
@@ -74,11 +122,11 @@ func look() error {
 		}
 		parent := filepath.Dir(root)
 		if parent == root {
-			return errors.New("no go.mod above the test")
+			return "", errors.New("no go.mod above the test")
 		}
 		root = parent
 	}
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	return root, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

@@ -12,7 +12,7 @@
 // of a remote arrive in part, and a store is damaged. Each world does some of this often and some
 // not at all.
 //
-// A run takes eight seconds by default, and its seed is the number of the commit. CTX_ORACLE=1h
+// A run takes four seconds by default, and its seed is the number of the commit. CTX_ORACLE=1h
 // runs worlds for an hour, CTX_ORACLE=50 runs 50 worlds, and CTX_ORACLE_SEED=n begins with the
 // world n. CTX_ORACLE_KEEP=DIR keeps the files of a world that fails. The commands of a world
 // follow from its seed, its clock and its random bytes, too; when a signal arrives, and which of

@@ -14,7 +14,7 @@ import (
 )
 
 // usual is how long a run is where nobody says it.
-const usual = 8 * time.Second
+const usual = 4 * time.Second
 
 func TestOracle(t *testing.T) {
 	worlds, seed, until := 0, thirds.Commit()%1_000_000, time.Now().Add(usual)

@@ -56,7 +56,7 @@ func aKind(t testing.TB) int {
 	t.Helper()
 	switch n := os.Getenv("CTX_FAULTS"); n {
 	case "":
-		return 5
+		return 3
 	case "all":
 		return 1 << 30
 	default:
