@@ -49,9 +49,7 @@ func (cl *call) how(a howArgs) (*mcp.CallToolResult, error) {
 	}
 	p := newPage(defaultTokens)
 	for i := range list {
-		if _, err := p.add(cl.ranItem(&list[i])); err != nil {
-			return nil, err
-		}
+		p.add(cl.ranItem(&list[i]))
 	}
 	return cl.page(p, "commands", frame{})
 }
@@ -105,9 +103,7 @@ func (cl *call) fix(a fixArgs) (*mcp.CallToolResult, error) {
 			passed.Session = ""
 			d.Passed = &passed
 		}
-		if _, err := p.add(d); err != nil {
-			return nil, err
-		}
+		p.add(d)
 	}
 	return cl.page(p, "fixes", frame{})
 }

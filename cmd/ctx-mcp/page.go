@@ -33,20 +33,14 @@ func encode(fields ...any) ([]byte, error) {
 	return cleanJSON(b), err
 }
 
-// add puts a document on the page if it fits.
-func (p *page) add(doc any) (fits bool, err error) {
-	b, err := document.Marshal(doc)
-	if err != nil {
-		return false, err
-	}
-	return p.put(cleanJSON(b)), nil
-}
-
 // itemJSON returns an item as JSON, without control characters.
-func itemJSON(d item) []byte {
+func itemJSON(d any) []byte {
 	b, _ := document.Marshal(d) // texts and numbers
 	return cleanJSON(b)
 }
+
+// add puts an item on the page if it fits.
+func (p *page) add(d any) (fits bool) { return p.put(itemJSON(d)) }
 
 // put puts an encoded item on the page if it fits.
 func (p *page) put(b []byte) (fits bool) {

@@ -194,7 +194,7 @@ const leastPiece = 400
 // the text begins, and whether the page has all of it. An entry that does not fit is cut, or left
 // for the next page.
 func (p *page) addEntry(d item, from int) (next int, all bool) {
-	if from == 0 && p.put(itemJSON(d)) {
+	if from == 0 && p.add(d) {
 		return 0, true
 	}
 	text := d.Text
@@ -206,7 +206,7 @@ func (p *page) addEntry(d item, from int) (next int, all bool) {
 	d.Text = text[from:][:prefix(text[from:], room)]
 	next = from + len(d.Text)
 	d.Cut = &cut{from, next, len(text)}
-	p.put(itemJSON(d))
+	p.add(d)
 	return next, next == len(text)
 }
 

@@ -168,13 +168,7 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 				d.Text = query.Excerpt(h.Text, room)
 			}
 		}
-		fits := a.Limit > 0 || i < enoughHits || len(d.Without) == 0
-		if fits {
-			if fits, err = p.add(d); err != nil {
-				return nil, err
-			}
-		}
-		if !fits {
+		if a.Limit == 0 && i >= enoughHits && len(d.Without) > 0 || !p.add(d) {
 			f.Next = cl.next(&position{numbers: []uint64{cl.view.Number, given}})
 			break
 		}

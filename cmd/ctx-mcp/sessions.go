@@ -48,14 +48,11 @@ func (cl *call) sessions(a sessionsArgs) (*mcp.CallToolResult, error) {
 	}
 	p, f := newPage(a.tokens()), frame{}
 	for i, o := range list[given:] {
-		fits, err := p.add(sessionItem{cl.short(o.Name), o.Title, o.About.Tags,
+		fits := p.add(sessionItem{cl.short(o.Name), o.Title, o.About.Tags,
 			o.About.Pinned, o.Agent, o.Git, timeText(o.First),
 			timeText(o.Last), messages(o.Session), o.Head})
-		if err == nil && !fits && p.empty() {
-			err = errors.New("a session is longer than a result")
-		}
-		if err != nil {
-			return nil, err
+		if !fits && p.empty() {
+			return nil, errors.New("a session is longer than a result")
 		}
 		if !fits {
 			f.Next = cl.next(&position{numbers: []uint64{given + uint64(i)}})

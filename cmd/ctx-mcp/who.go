@@ -79,12 +79,7 @@ func (cl *call) who(a whoArgs) (*mcp.CallToolResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.Line, d.To = from, end
-		fits, err := p.add(d)
-		if err != nil {
-			return nil, err
-		}
-		if !fits {
+		if d.Line, d.To = from, end; !p.add(d) {
 			next = from // to be given as line
 			break
 		}

@@ -57,19 +57,10 @@ func (a *app) listAllowed() error {
 	if err != nil {
 		return err
 	}
-	var rows [][]string
+	l := a.listing("STORE", "HOW", "SINCE")
 	for _, one := range list {
-		if a.json {
-			if err := a.answer("path", one.Path, "id", one.Store, "git", one.Git, "how", one.How,
-				"time", one.Time); err != nil {
-				return err
-			}
-			continue
-		}
-		rows = append(rows, []string{oneLine(one.Path), one.How, one.Time.Format(time.DateOnly)})
+		l.add(fields("path", one.Path, "id", one.Store, "git", one.Git, "how", one.How, "time",
+			one.Time), oneLine(one.Path), one.How, one.Time.Format(time.DateOnly))
 	}
-	if len(rows) > 0 {
-		a.titled([]string{"STORE", "HOW", "SINCE"}, rows)
-	}
-	return nil
+	return l.print()
 }

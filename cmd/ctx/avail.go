@@ -51,31 +51,6 @@ func namesOnly(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-type availDoc struct {
-	Name      string  `json:"name"`
-	State     string  `json:"state"`
-	Available bool    `json:"available"`
-	Reason    *string `json:"reason"` // why it is not available
-	Until     *string `json:"until"`  // when it is again, where time alone makes it so
-	// How often it may be tried in this turn; 0 where that is not limited
-	Attempts int  `json:"attempts"`
-	Chain    *int `json:"chain"` // its place in the chain, from 0
-}
-
-func availDocOf(s summarizer.Snapshot, chain []string) availDoc {
-	d := availDoc{Name: s.Name, State: string(s.State), Available: s.Available,
-		Attempts: s.Attempts}
-	d.Reason = document.OrNull(s.Why())
-	if !s.Until.IsZero() {
-		until := document.TimeText(s.Until)
-		d.Until = &until
-	}
-	if i := slices.Index(chain, s.Name); i >= 0 {
-		d.Chain = &i
-	}
-	return d
-}
-
 func runAvailShow(a *app, o *availScope, names []string) error {
 	s, file, err := o.open(a)
 	if err != nil {
@@ -87,17 +62,19 @@ func runAvailShow(a *app, o *availScope, names []string) error {
 	} else if len(names) == 0 {
 		names = availNames(s, health)
 	}
-	var rows [][]string
+	l := a.listing()
 	for _, name := range names {
-		d := availDocOf(health.Snapshot(name, a.now()), s.Config.Summarize.Chain)
-		if a.json {
-			a.document(d)
-			continue
+		one := health.Snapshot(name, a.now())
+		var place *int // in the chain, from 0
+		if i := slices.Index(s.Config.Summarize.Chain, name); i >= 0 {
+			place = &i
 		}
-		rows = append(rows, []string{oneLine(d.Name), d.State, availText(d)})
+		l.add(fields("name", name, "state", one.State, "available", one.Available,
+			"reason", document.OrNull(one.Why()), "until", document.TimeOrNull(one.Until),
+			"attempts", one.Attempts, "chain", place),
+			oneLine(name), string(one.State), availText(one))
 	}
-	a.table(rows)
-	return nil
+	return l.print()
 }
 
 // availNames returns the summarizers of the chain, in order, and then all other names with a mark.
@@ -111,16 +88,16 @@ func availNames(s *session.Store, health *summarizer.Health) []string {
 	return names
 }
 
-func availText(d availDoc) string {
+func availText(s summarizer.Snapshot) string {
 	switch {
-	case d.Until != nil:
-		return *d.Reason + " until " + *d.Until
-	case d.State == string(summarizer.StateTerminal):
-		return *d.Reason + " until reset"
-	case d.Reason != nil:
-		return *d.Reason + " until the next turn"
-	case d.Attempts > 0:
-		return "once in this turn, " + plural(d.Attempts, "attempt", "attempts")
+	case !s.Until.IsZero():
+		return s.Why() + " until " + document.TimeText(s.Until)
+	case s.State == summarizer.StateTerminal:
+		return s.Why() + " until reset"
+	case s.Why() != "":
+		return s.Why() + " until the next turn"
+	case s.Attempts > 0:
+		return "once in this turn, " + plural(s.Attempts, "attempt", "attempts")
 	}
 	return ""
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"strconv"
+	"fmt"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -102,28 +102,21 @@ func newBranchListCmd(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var rows [][]string
+		l := a.listing()
 		for _, b := range list {
-			state := "line"
+			state, parent := "line", ""
 			if !b.Fork.IsZero() {
 				state = "open"
 			}
-			if a.json {
-				a.document("session", name, "branch", b.Name, "state", state, "parent",
-					document.OrNull(b.Parent), "fork", b.Fork,
-					"tip", b.Value.ID, "seq", b.Seq, "invocation", document.OrNull(b.Invocation))
-				continue
-			}
-			parent := ""
 			if b.Parent != "" {
 				parent = shellWord(b.Parent)
 			}
-			rows = append(rows,
-				[]string{shellWord(b.Name), state, strconv.FormatUint(b.Seq, 10),
-					b.Value.ID.Short(12), parent})
+			l.add(fields("session", name, "branch", b.Name, "state", state, "parent",
+				document.OrNull(b.Parent), "fork", b.Fork, "tip", b.Value.ID, "seq", b.Seq,
+				"invocation", document.OrNull(b.Invocation)),
+				shellWord(b.Name), state, fmt.Sprint(b.Seq), b.Value.ID.Short(12), parent)
 		}
-		a.table(rows)
-		return nil
+		return l.print()
 	})
 }
 

@@ -23,9 +23,7 @@ func newBundleCmd(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		show, done := a.progress()
-		r, err := bundle.Write(a.c, s.Opened, a.path(args[0]), show)
-		done()
+		r, err := bundle.Write(a.c, s.Opened, a.path(args[0]), a.progress())
 		if err != nil {
 			return err
 		}

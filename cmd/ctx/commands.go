@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -153,18 +154,43 @@ func addCommands(a *app, root *cobra.Command, args []string) {
 // commandName returns the first word of a command line after the flags of every command. It returns
 // "" if there is no word, or if a flag is written in a way that only cobra reads.
 func commandName(args []string) string {
-	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
-		case arg == "-C" || arg == "--dir" || arg == "-c" || arg == "--config":
-			i++
-		case arg == "--json" || arg == "-z" || arg == "--null" || arg == "-q" || arg == "--quiet" ||
-			arg == "--no-pager":
-		case strings.HasPrefix(arg, "--dir=") || strings.HasPrefix(arg, "--config="):
-		case strings.HasPrefix(arg, "-"):
-			return ""
-		default:
-			return arg
-		}
+	if line := withoutFlags(args); !line.odd && len(line.args) > 0 {
+		return line.args[0]
 	}
 	return ""
+}
+
+// flagless is a command line without the flags of every command, which stood before the rest.
+type flagless struct {
+	args  []string
+	dirs  []string // of -C
+	other string   // the last flag besides -C
+	odd   bool     // one of them is written in a way that only cobra reads
+}
+
+func withoutFlags(args []string) (line flagless) {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		flag := args[0]
+		args = args[1:]
+		dir, isDir := strings.CutPrefix(flag, "--dir=")
+		switch {
+		case isDir:
+		case (flag == "-C" || flag == "--dir") && len(args) > 0:
+			dir, args, isDir = args[0], args[1:], true
+		case strings.HasPrefix(flag, "-C"):
+			dir, isDir = flag[len("-C"):], true
+		case (flag == "-c" || flag == "--config") && len(args) > 0:
+			args = args[1:]
+		case !slices.Contains([]string{"--json", "-z", "--null", "-q", "--quiet", "--no-pager"},
+			flag) && !strings.HasPrefix(flag, "--config="):
+			line.odd = true
+		}
+		if isDir {
+			line.dirs = append(line.dirs, dir)
+		} else {
+			line.other = flag
+		}
+	}
+	line.args = args
+	return line
 }

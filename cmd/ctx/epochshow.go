@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -50,7 +49,7 @@ func newEpochShowCmd(a *app) *cobra.Command {
 			if a.json {
 				err = a.answer("at", tip, "epoch", shown.ID, "entry", shown.Entry, "step",
 					document.OrNull(shown.Step),
-					"initial", keyDocs(shown.Initial), "current", keyDocs(shown.Current), "updates",
+					"initial", shown.Initial, "current", shown.Current, "updates",
 					toldDocs(shown.Updates))
 			} else {
 				printEpoch(a, shown)
@@ -63,15 +62,6 @@ func newEpochShowCmd(a *app) *cobra.Command {
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.Flags().StringVar(&o.at, "at", "", "print what was current at the entry `REV`")
 	return cmd
-}
-
-type keyDoc struct {
-	Key     string          `json:"key"`
-	Blob    format.ID       `json:"blob"` // null where it was removed
-	Value   json.RawMessage `json:"value"`
-	Text    string          `json:"text"`
-	Removed bool            `json:"removed,omitempty"`
-	Missing bool            `json:"missing,omitempty"` // it cannot be read any more
 }
 
 type toldDoc struct {
@@ -87,12 +77,6 @@ func toldDocs(updates []epochs.EpochUpdate) []toldDoc {
 	return lists.Map(updates, func(u epochs.EpochUpdate) toldDoc {
 		return toldDoc{u.Entry, u.Epoch, u.Seq, document.TimeText(u.Time), deltaDoc(u.Delta),
 			u.Text}
-	})
-}
-
-func keyDocs(keys []recall.EpochKey) []keyDoc {
-	return lists.Map(keys, func(k recall.EpochKey) keyDoc {
-		return keyDoc{k.Key, k.Blob, k.Value, k.Text, k.Blob.IsZero(), k.Missing}
 	})
 }
 

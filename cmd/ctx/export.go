@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,33 +15,31 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/lists"
-	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 // exportFormat is a format of another program that a branch can be written in.
 type exportFormat struct {
 	name  string
 	takes []string // the flags that it has, and not all formats
-	// flags adds the flags that only this format has.
-	flags func(*exportOptions, *cobra.Command)
-	// check refuses bad values of flags, before the store is opened.
-	check func(*exportOptions) error
-	// write writes a branch and returns the counts for the report.
-	write func(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error)
+	// write writes a branch. Not every format counts everything.
+	write func(o *exportOptions, b openBranch, w io.Writer) (transcript.Written, error)
 }
 
 // exportFormats lists the formats.
 func exportFormats() []exportFormat {
-	return append(agentFormats(), htmlFormat(), markdownFormat(), adkFormat())
+	return append(append(agentFormats(), pageFormats()...), adkFormat())
 }
 
 func exportNames() []string { return lists.Map(exportFormats(), exportFormat.title) }
 
 func (f exportFormat) title() string { return f.name }
 
-// exported is the result of an export. Not every format counts everything.
+// exported is the result of an export.
 type exported struct {
 	Format   string  `json:"format"`
 	Session  string  `json:"session"`
@@ -84,20 +81,25 @@ func (l losses) say(a *app, command, session string) {
 type exportOptions struct {
 	branchFlags
 	format, file string
-	adk          adkFlags
-	agents       agentFlags
-	html         htmlFlags
+	adk          exporter.ADKOptions
+	project      string // of agents, as compacted
+	compacted    bool
+	most         int // of pages, as bare
+	bare         bool
 	a            *app
 }
 
 func newExportCmd(a *app) *cobra.Command {
 	o := &exportOptions{a: a}
 	cmd := o.newCmd(a, "export [SESSION] --format FORMAT", func([]string) error { return o.run(a) })
-	cmd.Flags().StringVar(&o.format, "format", "", "the format: "+strings.Join(exportNames(), ", "))
-	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`, once it is complete")
-	for _, f := range exportFormats() {
-		f.flags(o, cmd)
-	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "", "the format: "+strings.Join(exportNames(), ", "))
+	f.StringVarP(&o.file, "output", "o", "", "write into `FILE`, once it is complete")
+	f.StringVar(&o.project, "project", "", "for an agent: the project's `DIR` (default: the store's)")
+	f.BoolVar(&o.compacted, "compacted", false, "a brief of 4,000 tokens for what left the window")
+	f.IntVar(&o.most, "max-bytes", 0, "for html: pages of at most `N` bytes each; 0 is one page")
+	f.BoolVar(&o.bare, "no-entries", false, "for html: not for ctx import html")
+	o.addADK(cmd)
 	a.completeWords(cmd, "format", exportNames()...)
 	a.completeWords(cmd, "time-unit", string(adk.JavaScript), string(adk.Python))
 	return cmd
@@ -112,24 +114,29 @@ func (o *exportOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	write := func(w io.Writer) (exported, error) { return form.write(a.c, o, b, w) }
-	var done exported
+	d := exported{Format: form.name, Session: b.name, Branch: b.branch}
+	write := func(w io.Writer) error {
+		done, err := form.write(o, b, w)
+		d.Messages, d.Notes, d.Events = done.Messages, done.Notes, done.Records
+		d.losses = losses{done.Changed, done.Left}
+		return err
+	}
 	if o.file == "" || o.file == "-" {
-		done, err = write(a.out)
+		err = write(a.out)
 	} else {
-		done, err = o.intoFile(a, b.s, write)
+		d.File = &o.file
+		err = writeWhole(b.s.FS, a.path(o.file), write)
 	}
 	if err != nil {
 		return err
 	}
-	done.Format, done.Session, done.Branch = form.name, b.name, b.branch
-	return o.report(a, done)
+	return o.report(a, d)
 }
 
 func (o *exportOptions) form() (exportFormat, error) {
 	for _, f := range exportFormats() {
 		if f.name == o.format || f.name == "md" && o.format == "markdown" {
-			return f, cmp.Or(o.taken(f), f.check(o))
+			return f, cmp.Or(o.taken(f), o.check())
 		}
 	}
 	what := "no --format"
@@ -155,17 +162,22 @@ func (o *exportOptions) taken(form exportFormat) (err error) {
 	return err
 }
 
-// intoFile writes the file of -o.
-func (o *exportOptions) intoFile(
-	a *app, s *session.Store, write func(io.Writer) (exported, error),
-) (exported, error) {
-	var done exported
-	err := writeWhole(s.FS, a.path(o.file), func(w io.Writer) (err error) {
-		done, err = write(w)
-		return err
-	})
-	done.File = &o.file
-	return done, err
+// check refuses bad values of flags, before the store is opened.
+func (o *exportOptions) check() error {
+	form, _ := catalog.Named(o.format)
+	_, badUnit := adk.ParseUnit(string(o.adk.Unit))
+	switch {
+	case badUnit != nil:
+		return usagef("bad --time-unit: %.80q: %v", o.adk.Unit, badUnit)
+	case o.adk.Agent == "" || o.adk.Agent == "user":
+		return usagef("bad --agent: %q: an agent needs a name other than user", o.adk.Agent)
+	case o.most != 0 && o.most < leastPage:
+		return usagef("--max-bytes %d: a page has at least %d bytes", o.most, leastPage)
+	case o.compacted && form.ResumeCommand == nil:
+		return usagef("--compacted goes with the format of an agent: %s",
+			strings.Join(catalog.Resumable(), ", "))
+	}
+	return nil
 }
 
 // writeWhole writes a file that has its name only when it is complete and durable.

@@ -1,12 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
@@ -18,53 +17,21 @@ import (
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// agentFlags are the flags of export for the transcripts of agents.
-type agentFlags struct {
-	project   string
-	compacted bool
-}
-
 // agentFormats returns the transcripts of all agents as formats of export.
 func agentFormats() (list []exportFormat) {
-	for i, f := range catalog.All() {
+	for _, f := range catalog.All() {
 		if f.Write == nil {
 			continue // its transcripts are only read
 		}
-		e := exportFormat{name: f.Name, flags: func(*exportOptions, *cobra.Command) {},
-			check: checkAgentFlags, takes: []string{"project", "compacted", "masked"}}
-		if i == 0 {
-			e.flags = addAgentFlags
+		write := func(o *exportOptions, b openBranch, w io.Writer) (transcript.Written, error) {
+			x := &agentExport{openBranch: b, form: f, move: o.project != "",
+				dir: cmp.Or(o.project, o.a.projectDir(b.s)), compacted: o.compacted,
+				masked: o.adk.Masked}
+			return x.write(o.a.c, w, nil)
 		}
-		e.write = func(c context.Context, o *exportOptions, b openBranch,
-			w io.Writer) (exported, error) {
-			x := &agentExport{openBranch: b, form: f, dir: o.agents.project,
-				move:      o.agents.project != "",
-				compacted: o.agents.compacted, masked: o.adk.masked}
-			if x.dir == "" {
-				x.dir = o.a.projectDir(b.s)
-			}
-			done, err := x.write(c, w, nil)
-			return exported{Messages: done.Messages, Notes: done.Notes, Events: done.Records,
-				losses: losses{done.Changed, done.Left}}, err
-		}
-		list = append(list, e)
+		list = append(list, exportFormat{f.Name, []string{"project", "compacted", "masked"}, write})
 	}
 	return list
-}
-
-func addAgentFlags(o *exportOptions, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.agents.project, "project", "",
-		"for an agent: the project's `DIR` (default: the store's)")
-	cmd.Flags().BoolVar(&o.agents.compacted, "compacted", false,
-		"a brief of 4,000 tokens for what left the window")
-}
-
-func checkAgentFlags(o *exportOptions) error {
-	if form, _ := catalog.Named(o.format); o.agents.compacted && form.ResumeCommand == nil {
-		return usagef("--compacted goes with the format of an agent: %s",
-			strings.Join(catalog.Resumable(), ", "))
-	}
-	return nil
 }
 
 // agentExport writes a branch as the transcript of an agent.

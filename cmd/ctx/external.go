@@ -29,30 +29,12 @@ type external struct {
 // program if the line cannot be parsed or the name is a command of ctx; cobra then handles the
 // line.
 func (a *app) findExternal(args []string) (e external, found bool, err error) {
-	other := ""
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		flag := args[0]
-		args = args[1:]
-		value, isDir := strings.CutPrefix(flag, "--dir=")
-		switch {
-		case isDir:
-		case (flag == "-C" || flag == "--dir") && len(args) > 0:
-			value, args, isDir = args[0], args[1:], true
-		case strings.HasPrefix(flag, "-C"):
-			value, isDir = flag[len("-C"):], true
-		case (flag == "-c" || flag == "--config") && len(args) > 0:
-			args = args[1:]
-		}
-		if isDir {
-			e.dirs = append(e.dirs, value)
-		} else {
-			other = flag
-		}
-	}
-	if len(args) == 0 || !isProgramName(args[0]) || isCommand(args[0]) {
+	line := withoutFlags(args)
+	if e.dirs = line.dirs; len(line.args) == 0 || !isProgramName(line.args[0]) ||
+		isCommand(line.args[0]) {
 		return e, false, nil
 	}
-	e.name, e.args = args[0], args[1:]
+	e.name, e.args = line.args[0], line.args[1:]
 	here := a.dir
 	for _, dir := range e.dirs {
 		here = environ.Under(here, dir)
@@ -60,9 +42,9 @@ func (a *app) findExternal(args []string) (e external, found bool, err error) {
 	if e.path = a.findProgram(here, e.name); e.path == "" {
 		return e, false, nil
 	}
-	if other != "" {
+	if line.other != "" {
 		return e, false, usagef("cannot pass %.40q to ctx-%s: only -C may stand before the name",
-			other, e.name)
+			line.other, e.name)
 	}
 	return e, true, nil
 }

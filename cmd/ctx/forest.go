@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"strconv"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -114,26 +114,17 @@ func sharedClusters(
 }
 
 func printClusters(a *app, s *session.Store, list []clusters.ClusterInfo) error {
-	var rows [][]string
+	l := a.listing("ID", "STATE", "MEMBERS", "FIRST", "LAST", "LABEL")
 	for _, c := range list {
 		d, err := document.ClusterOf(s, c)
 		if err != nil {
 			return err
 		}
-		if a.json {
-			a.document(d)
-			continue
-		}
-		rows = append(rows,
-			[]string{c.ID.Short(shortLen), clusterState(d), strconv.FormatUint(d.Members, 10),
-				day(d.First), day(d.Last), oneLine(d.Label)})
+		l.add(fields(d), c.ID.Short(shortLen), clusterState(d), fmt.Sprint(d.Members),
+			day(d.First), day(d.Last), oneLine(d.Label))
 	}
-	if !a.json && len(list) > 0 {
-		titles := []string{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "LABEL"}
-		a.cutLast(titles, rows)
-		a.titled(titles, rows)
-	}
-	return nil
+	a.cutLast(l.titles, l.rows)
+	return l.print()
 }
 
 // leastLabel is how much of a label a narrow terminal shows.

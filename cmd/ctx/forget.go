@@ -177,9 +177,7 @@ func (o *forgetOptions) forget(
 	a *app, s *session.Store, view *refs.View, set forget.Options,
 ) (forget.Report, error) {
 	run := func() (forget.Report, error) {
-		show, done := a.progress()
-		defer done()
-		set.Progress = show
+		set.Progress = a.progress()
 		return forget.Run(a.c, s.Opened, set)
 	}
 	set.DryRun = o.dryRun

@@ -24,9 +24,7 @@ func newFsckCmd(a *app) *cobra.Command {
 			return err
 		}
 		s.History.Warn = nil // the report names all damage
-		show, done := a.progress()
-		r, err := fsck.Run(a.c, s.Opened, fsck.Options{Progress: show})
-		done()
+		r, err := fsck.Run(a.c, s.Opened, fsck.Options{Progress: a.progress()})
 		if err != nil {
 			return err
 		}
@@ -57,10 +55,8 @@ func printFsck(a *app, r fsck.Report) error {
 func newRebuildCmd(a *app) *cobra.Command {
 	var o repair.RebuildOptions
 	cmd := a.newCmd("rebuild [--dry-run]", a.onStore(func(s *session.Store, _ []string) error {
-		show, done := a.progress()
-		o.Progress = show
+		o.Progress = a.progress()
 		r, err := repair.Rebuild(a.c, s.Opened, o)
-		done()
 		if err != nil {
 			return err
 		}

@@ -13,10 +13,8 @@ func newGCCmd(a *app) *cobra.Command {
 	var o gc.Options
 	cmd := a.newCmd("gc [--auto] [--best] [--dry-run]",
 		a.onStore(func(s *session.Store, _ []string) error {
-			show, done := a.progress()
-			o.Progress = show
+			o.Progress = a.progress()
 			r, err := gc.Run(a.c, s.Opened, o)
-			done()
 			if err != nil {
 				return err
 			}
@@ -62,9 +60,7 @@ func (a *app) tidy(s *session.Store) {
 	if err := a.out.Flush(); err != nil {
 		return // nobody is listening; the command says so
 	}
-	show, done := a.progress()
-	_, err := gc.Run(a.c, s.Opened, gc.Options{Auto: true, Progress: show})
-	done()
+	_, err := gc.Run(a.c, s.Opened, gc.Options{Auto: true, Progress: a.progress()})
 	if err != nil && a.c.Err() == nil {
 		a.warn("gc failed and will run later: " + err.Error())
 	}

@@ -33,7 +33,7 @@ func importEverywhere(a *app, dryRun, force bool) error {
 	if len(list) == 0 {
 		return notFound("a transcript of a project that is on this machine")
 	}
-	var rows [][]string
+	l := a.listing("PROJECT", "SESSIONS", "SIZE", "AGENTS", "STORE")
 	stores := 0
 	for _, p := range list {
 		what := "is there"
@@ -41,15 +41,12 @@ func importEverywhere(a *app, dryRun, force bool) error {
 			what = "to be made"
 			stores++
 		}
-		if a.json {
-			a.document("project", p.dir, "store", p.has, "sessions", p.sessions, "bytes", p.bytes,
-				"agents", p.agents)
-		}
-		rows = append(rows, []string{oneLine(p.dir), fmt.Sprint(p.sessions), byteCount(p.bytes),
-			strings.Join(p.agents, ", "), what})
+		l.add(fields("project", p.dir, "store", p.has, "sessions", p.sessions, "bytes", p.bytes,
+			"agents", p.agents), oneLine(p.dir), fmt.Sprint(p.sessions), byteCount(p.bytes),
+			strings.Join(p.agents, ", "), what)
 	}
-	if !a.json && !a.quiet {
-		a.titled([]string{"PROJECT", "SESSIONS", "SIZE", "AGENTS", "STORE"}, rows)
+	if !a.quiet {
+		_ = l.print() // the output keeps the error
 	}
 	if dryRun {
 		return nil

@@ -52,21 +52,10 @@ func importPage(a *app, s *session.Store, file string) (importedFile, error) {
 	return out, err
 }
 
-// takenDoc is the JSON document for an imported page.
-type takenDoc struct {
-	File     string `json:"file"`
-	Session  string `json:"session"`
-	Branch   string `json:"branch"`
-	Messages int    `json:"messages"` // new in this run
-	Objects  int    `json:"objects"`  // other objects that are new
-	Known    int    `json:"known"`    // objects that the store had
-	Wordless int    `json:"wordless"` // new objects whose words did not come
-}
-
 func printTaken(a *app, file string, d viewer.Taken) error {
 	if a.json {
-		return a.answer(takenDoc{file, d.Session, d.Branch, d.Messages, d.Others,
-			d.Known, d.Wordless})
+		return a.answer("file", file, "session", d.Session, "branch", d.Branch, "messages",
+			d.Messages, "objects", d.Others, "known", d.Known, "wordless", d.Wordless)
 	}
 	a.line("%s: %s", oneLine(file), tally(
 		counted{d.Messages, "message", "messages"},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -22,36 +21,11 @@ type importTotals struct {
 	line                     *progressLine  // nil without a terminal
 }
 
-// progressLine is standard error with a line at its end that the next write replaces.
-type progressLine struct {
-	w     io.Writer
-	shown bool
-}
-
-// Write implements io.Writer. It clears the line first.
-func (l *progressLine) Write(p []byte) (int, error) {
-	l.clear()
-	return l.w.Write(p)
-}
-
-func (l *progressLine) show(text string) {
-	l.shown = true
-	fmt.Fprintf(l.w, "\r\x1b[K%s", text)
-}
-
-func (l *progressLine) clear() {
-	if l.shown {
-		l.shown = false
-		fmt.Fprint(l.w, "\r\x1b[K")
-	}
-}
-
 func newImportTotals(a *app, files int) *importTotals {
 	t := &importTotals{a: a, of: files, agents: map[string]int{}, unknown: map[string]int{},
 		cleaned: map[string]int{}}
-	if files > 1 && !a.quiet && asked(a.errTerm) {
-		t.line = &progressLine{w: a.stderr}
-		a.stderr = t.line
+	if files > 1 {
+		t.line = a.progressLine()
 	}
 	return t
 }
@@ -84,9 +58,7 @@ func (t *importTotals) add(f *importedFile) {
 
 // say prints the totals, if there is more than one file or they are always told.
 func (t *importTotals) say() {
-	if t.line != nil {
-		t.line.clear()
-	}
+	t.line.clear()
 	if t.of < 2 && !t.always {
 		return
 	}

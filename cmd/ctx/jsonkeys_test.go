@@ -23,6 +23,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/summaries"
@@ -36,7 +37,7 @@ func results() []any {
 		forget.SourceName{}, repo.Setting{}, conversation.Undone{}, summaries.Evicted{},
 		clusters.Graduation{}, conversation.Appended{},
 		edits.LostTarget{}, forestfile.Imported{}, importer.Drift{}, brief.Line{},
-		summaries.Compaction{}, mask.Short{}, summarizer.Skip{},
+		summaries.Compaction{}, mask.Short{}, summarizer.Skip{}, recall.EpochKey{},
 	}
 }
 

@@ -38,17 +38,13 @@ func opLog(a *app, inSession string, limit int) error {
 			return err
 		}
 	}
-	var rows [][]string
-	n := 0
+	l, n := a.listing(), 0
 	err = s.Refs.Backward(view, func(r refs.Record) bool {
 		if inSession != "" && !isAbout(r.Op, inSession) {
 			return true
 		}
-		if n++; a.json {
-			a.document(opDocOf(r, nil))
-		} else {
-			rows = append(rows, a.opRow(r))
-		}
+		l.add(fields(opDocOf(r, nil)), a.opRow(r)...)
+		n++
 		return limit == 0 || n < limit
 	})
 	if err != nil {
@@ -58,15 +54,14 @@ func opLog(a *app, inSession string, limit int) error {
 		return history.UnknownSession(inSession, history.MainBranch)
 	}
 	if asked(a.outTerm) {
-		if err := shortSessions(s, view, rows); err != nil {
+		if err := shortSessions(s, view, l.rows); err != nil {
 			return err
 		}
-		if len(rows) > 0 {
-			a.cutLast(make([]string, len(rows[0])), rows)
+		if len(l.rows) > 0 {
+			a.cutLast(make([]string, len(l.rows[0])), l.rows)
 		}
 	}
-	a.table(rows)
-	return nil
+	return l.print()
 }
 
 // shortSessions writes the names of sessions in rows as a person knows them.

@@ -21,9 +21,10 @@ import (
 // output is buffered standard output. It keeps its first error, which run reports, so commands need
 // not check it. A command whose reader waits for each answer calls Flush.
 type output struct {
-	w   io.Writer
-	buf []byte // grows up to outputSize: most commands print a few lines
-	err error
+	w    io.Writer
+	buf  []byte // grows up to outputSize: most commands print a few lines
+	err  error
+	line *progressLine // which ends where output begins; nil without one
 }
 
 const outputSize = 64 << 10
@@ -50,6 +51,7 @@ func (o *output) Write(p []byte) (int, error) {
 
 // Flush writes the buffered bytes.
 func (o *output) Flush() error {
+	o.line.clear()
 	if o.err != nil {
 		return o.err
 	}
@@ -206,14 +208,48 @@ func (a *app) sayCleaned(command string, found []sanitize.Finding) {
 // warn prints a warning on standard error.
 func (a *app) warn(text string) { fmt.Fprintf(a.stderr, "ctx: warning: %s\n", oneLine(text)) }
 
-// progress returns a function that shows the progress of long work on a terminal, and one that
-// clears that line. Without a terminal both do nothing.
-func (a *app) progress() (show func(done, total int, what string), clear func()) {
-	if a.quiet || !asked(a.errTerm) {
-		return func(int, int, string) {}, func() {}
+// progressLine is standard error with a line at its end that the next write replaces.
+type progressLine struct {
+	w     io.Writer
+	shown bool
+}
+
+// Write implements io.Writer. It clears the line first.
+func (l *progressLine) Write(p []byte) (int, error) {
+	l.clear()
+	return l.w.Write(p)
+}
+
+func (l *progressLine) show(text string) {
+	l.shown = true
+	fmt.Fprintf(l.w, "\r\x1b[K%s", text)
+}
+
+func (l *progressLine) clear() {
+	if l != nil && l.shown {
+		l.shown = false
+		fmt.Fprint(l.w, "\r\x1b[K")
 	}
-	last := ""
-	show = func(done, total int, what string) {
+}
+
+// progressLine returns standard error with such a line, which output clears, too; nil without a
+// terminal.
+func (a *app) progressLine() *progressLine {
+	if a.out.line == nil && !a.quiet && asked(a.errTerm) {
+		a.out.line = &progressLine{w: a.stderr}
+		a.stderr = a.out.line
+	}
+	return a.out.line
+}
+
+// progress returns a function that shows the progress of long work on a terminal, until something
+// else is printed. Without a terminal it does nothing.
+func (a *app) progress() func(done, total int, what string) {
+	line, last := a.progressLine(), ""
+	return func(done, total int, what string) {
+		if line == nil {
+			return
+		}
 		text := fmt.Sprintf("%s: %d", what, done)
 		if total > 0 {
 			text = fmt.Sprintf("%s: %d%% (%d of %d)", what,
@@ -222,12 +258,7 @@ func (a *app) progress() (show func(done, total int, what string), clear func())
 		if key := strings.TrimRight(text, "0123456789"); key != last || done%1000 == 0 ||
 			done == total {
 			last = key
-			fmt.Fprintf(a.stderr, "\r\x1b[K%s", oneLine(text))
-		}
-	}
-	return show, func() {
-		if last != "" {
-			fmt.Fprint(a.stderr, "\r\x1b[K")
+			line.show(oneLine(text))
 		}
 	}
 }
@@ -297,6 +328,34 @@ func (a *app) hanging(text string, column int) string {
 
 // columnsOf returns how many columns of a terminal a text takes, which may be painted.
 func columnsOf(text string) int { return displaywidth.String(unpainted(text)) }
+
+// itemList prints the items of a list: the document of each with --json, or else a table.
+type itemList struct {
+	a      *app
+	titles []string // of the columns; none for a table without
+	rows   [][]string
+}
+
+func (a *app) listing(titles ...string) *itemList { return &itemList{a: a, titles: titles} }
+
+// add takes an item, as a document and as the cells of its row.
+func (l *itemList) add(doc []any, cells ...string) {
+	if l.a.json {
+		l.a.document(doc...)
+		return
+	}
+	l.rows = append(l.rows, cells)
+}
+
+// print prints the rows, with titles if there are any.
+func (l *itemList) print() error {
+	if len(l.titles) > 0 && len(l.rows) > 0 {
+		l.a.titled(l.titles, l.rows)
+	} else {
+		l.a.table(l.rows)
+	}
+	return l.a.out.err
+}
 
 // titled is table with a row of titles. With -z there are no titles, since they are no items of the
 // list.

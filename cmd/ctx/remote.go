@@ -133,19 +133,13 @@ func newRemoteListCmd(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var rows [][]string
+		l := a.listing()
 		for _, name := range remoteNames(set) {
-			r := set.Remotes[name]
-			if a.json {
-				a.document("remote", name, "url", withoutPassword(r.URL), "share", shareText(r))
-				continue
-			}
-			rows = append(rows,
-				[]string{name, oneLine(withoutPassword(r.URL)),
-					"shares " + oneLine(shareText(r))})
+			url, share := withoutPassword(set.Remotes[name].URL), shareText(set.Remotes[name])
+			l.add(fields("remote", name, "url", url, "share", share), name, oneLine(url),
+				"shares "+oneLine(share))
 		}
-		a.table(rows)
-		return nil
+		return l.print()
 	}))
 }
 

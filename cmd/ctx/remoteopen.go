@@ -289,11 +289,9 @@ func (a *app) useRemote(
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	show, clear := a.progress()
-	defer clear()
 	x, err := sharing.Open(a.c, s.Opened, r, sharing.Options{
-		Name: name, Label: a.label(set), Rule: rule, Allow: which.Allow, Progress: show,
-		Forgetting: a.sayForgetting,
+		Name: name, Label: a.label(set), Rule: rule, Allow: which.Allow,
+		Progress: a.progress(), Forgetting: a.sayForgetting,
 	})
 	if err != nil {
 		return fmt.Errorf("remote %s: %w", name, a.hintSealed(err, r, which.URL))

@@ -52,10 +52,8 @@ func (o *repairOptions) run(a *app) error {
 		}
 	}
 	a.watchInterrupts()
-	show, done := a.progress()
-	options.Progress = show
+	options.Progress = a.progress()
 	r, err := repair.Run(a.c, a.env(), options)
-	done()
 	switch {
 	case errors.Is(err, repair.ErrCopyThere):
 		return withHint(err, "choose another place with --copy")

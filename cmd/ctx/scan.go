@@ -13,13 +13,10 @@ import (
 func newScanCmd(a *app) *cobra.Command {
 	var rule string
 	cmd := a.newCmd("scan [--rule CLASS]", a.onStore(func(s *session.Store, _ []string) error {
-		o := forget.ScanOptions{Rule: rule}
-		show, done := a.progress()
-		o.Progress = show
+		o := forget.ScanOptions{Rule: rule, Progress: a.progress()}
 		r, err := forget.Scan(a.c, s.Opened, o, func(f forget.Secret) error {
 			return a.result(fields(f), "%v %s %s %d-%d", f.ID, f.Kind, f.Class, f.From, f.To)
 		})
-		done()
 		if err != nil {
 			return err
 		}

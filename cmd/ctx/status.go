@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -87,12 +86,9 @@ func (a *app) statusEverywhere() error {
 	if err != nil {
 		return err
 	}
-	var rows [][]string
+	l := a.listing("PROJECT", "SESSIONS", "MESSAGES", "NEWEST", "", "IN")
 	for _, one := range all {
 		a.enter(one.place)
-		if a.json {
-			a.document(one.T.d)
-		}
 		newest := "–"
 		if !one.T.last.IsZero() {
 			newest = a.ago(one.T.last)
@@ -101,13 +97,10 @@ func (a *app) statusEverywhere() error {
 		if one.T.d.Trouble != nil {
 			trouble = "hooks failed"
 		}
-		rows = append(rows, []string{oneLine(one.place.name), strconv.Itoa(one.T.d.Sessions),
-			strconv.FormatUint(one.T.d.Messages, 10), newest, trouble, oneLine(one.place.dir)})
+		l.add(fields(one.T.d), oneLine(one.place.name), fmt.Sprint(one.T.d.Sessions),
+			fmt.Sprint(one.T.d.Messages), newest, trouble, oneLine(one.place.dir))
 	}
-	if !a.json && len(rows) > 0 {
-		a.titled([]string{"PROJECT", "SESSIONS", "MESSAGES", "NEWEST", "", "IN"}, rows)
-	}
-	return nil
+	return l.print()
 }
 
 // statusPrinter prints a status for a person, a part after the other.

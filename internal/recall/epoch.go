@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -21,11 +22,12 @@ type EpochShown struct {
 
 // EpochKey is one key of an epoch.
 type EpochKey struct {
-	Key     string
-	Blob    format.ID // of the value; zero if the key was removed
-	Value   []byte    // canonical JSON
-	Text    string    // in the block, or in the next block
-	Missing bool      // the value or the text was forgotten or lost
+	Key     string          `json:"key"`
+	Blob    format.ID       `json:"blob"`  // of the value; zero if the key was removed
+	Value   json.RawMessage `json:"value"` // canonical
+	Text    string          `json:"text"`  // in the block, or in the next block
+	Removed bool            `json:"removed,omitempty"`
+	Missing bool            `json:"missing,omitempty"` // its value or text was forgotten or lost
 }
 
 // EpochAt returns what the branch that ends at tip told its model: the block in force and the
@@ -76,8 +78,8 @@ func (s *Reader) fillEpoch(shown *EpochShown) error {
 }
 
 func (s *Reader) epochKey(key string, value, text format.ID) (EpochKey, error) {
-	k := EpochKey{Key: key, Blob: value}
-	if value.IsZero() {
+	k := EpochKey{Key: key, Blob: value, Removed: value.IsZero()}
+	if k.Removed {
 		return k, nil
 	}
 	var err error
