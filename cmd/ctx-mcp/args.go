@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -157,10 +158,7 @@ func (o ofBranch) check() error {
 
 // branch returns the branch, main by default.
 func (o ofBranch) branch() string {
-	if o.Branch == "" {
-		return history.MainBranch
-	}
-	return o.Branch
+	return cmp.Or(o.Branch, history.MainBranch)
 }
 
 // sessionOf returns the session, by default the one that HEAD names.
@@ -218,10 +216,7 @@ func (p paging) check() error {
 }
 
 func (p paging) tokens() int {
-	if p.MaxTokens == 0 {
-		return defaultTokens
-	}
-	return p.MaxTokens
+	return cmp.Or(p.MaxTokens, defaultTokens)
 }
 
 // idDigits is how many digits of an id are shown. All that takes an id takes so many, tool or

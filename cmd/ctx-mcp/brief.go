@@ -8,7 +8,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -38,18 +37,12 @@ func (a briefArgs) check() error {
 func (a briefArgs) binding() any { return a }
 
 func (a briefArgs) tokens() int {
-	if a.MaxTokens == 0 {
-		return defaultBrief
-	}
-	return a.MaxTokens
+	return cmp.Or(a.MaxTokens, defaultBrief)
 }
 
 func (cl *call) brief(a briefArgs) (*mcp.CallToolResult, error) {
 	if a.Session == "" {
-		list, err := cl.store.Recall.ProjectBrief(cl.view, "", brief.Options{
-			Room: view.BriefRoom(a.tokens()), Cost: view.BriefCost,
-			Short: brief.IsShort(a.tokens()),
-		})
+		list, err := cl.store.Recall.ProjectBrief(cl.view, "", view.BriefOptions(a.tokens()))
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -70,10 +71,7 @@ func (cl *call) remember(a rememberArgs) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := message.Note{Kind: a.Kind, Text: strings.TrimSpace(a.Text)}
-	if n.Kind == "" {
-		n.Kind = message.Finding
-	}
+	n := message.Note{Kind: cmp.Or(a.Kind, message.Finding), Text: strings.TrimSpace(a.Text)}
 	for rev, put := range map[string]func(string){
 		a.Supersedes: func(id string) { n.Supersedes = id },
 		a.Evidence:   func(id string) { n.Evidence = []string{id} },

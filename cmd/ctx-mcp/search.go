@@ -67,10 +67,7 @@ func (a searchArgs) binding() any {
 }
 
 func (a searchArgs) most() int {
-	if a.Limit == 0 {
-		return defaultHits
-	}
-	return a.Limit
+	return cmp.Or(a.Limit, defaultHits)
 }
 
 // item is a message or a note in a result: short names, and nothing that is not so.

@@ -55,8 +55,7 @@ func (o *briefOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	how := brief.Options{Room: view.BriefRoom(o.budget), Cost: view.BriefCost}
-	how.Short = brief.IsShort(o.budget)
+	how := view.BriefOptions(o.budget)
 	how.Rules = o.rules
 	if o.rules && !one {
 		b, err := s.Recall.ProjectRules(v, how)

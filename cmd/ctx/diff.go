@@ -10,7 +10,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/blame/replay"
-	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/digest"
@@ -217,14 +216,8 @@ func (o *diffOptions) lines(b openBranch, p *point) ([]string, error) {
 	case diffForest:
 		return forestLines(b, p.Operation)
 	case diffBrief:
-		budget := o.budget
-		if budget == 0 {
-			budget = defaultBrief
-		}
-		how := brief.Options{Room: view.BriefRoom(budget), Cost: view.BriefCost,
-			Short: brief.IsShort(budget)}
 		work, err := b.s.Recall.WorkBriefOf(history.BranchName{Session: b.name, Branch: b.branch},
-			p.value, how)
+			p.value, view.BriefOptions(cmp.Or(o.budget, defaultBrief)))
 		if err != nil {
 			return nil, err
 		}

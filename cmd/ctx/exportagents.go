@@ -11,7 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -119,8 +118,8 @@ func (x *agentExport) before() (string, error) {
 	if x.tip.Pin.IsZero() || x.tip.Through == 0 {
 		return "", nil
 	}
-	how := brief.Options{Room: view.BriefRoom(compactedBrief), Cost: view.BriefCost,
-		Short: brief.IsShort(compactedBrief), Printed: map[format.ID]bool{}}
+	how := view.BriefOptions(compactedBrief)
+	how.Printed = map[format.ID]bool{}
 	for e, err := range x.s.History.Walk(x.tip.ID, history.WithJoined) {
 		if err != nil {
 			return "", err

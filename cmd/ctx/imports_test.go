@@ -86,10 +86,10 @@ var layers = map[string]string{
 		"internal/message internal/pasted internal/prose internal/lists",
 	"internal/view": "format forest/summarize internal/jsonvalue internal/message " +
 		"internal/digest internal/brief internal/pasted sanitize internal/epochs/epoch " +
-		"internal/prose",
-	"internal/summaries": "format internal/history internal/parallel forest " +
-		"forest/summarize internal/message internal/digest objects refs internal/view " +
-		"internal/store internal/clusters internal/wording",
+		"internal/prose internal/lists",
+	"internal/summaries": "format internal/history internal/parallel forest forest/summarize " +
+		"internal/message internal/digest objects refs internal/view internal/store " +
+		"internal/clusters internal/wording internal/lists",
 	"internal/epochs": "format objects refs internal/epochs/epoch internal/view " +
 		"internal/history internal/store internal/lists",
 	"internal/conversation": "internal/script format forest forest/score forest/summarize " +
@@ -147,11 +147,11 @@ var layers = map[string]string{
 	"internal/find": "format forest/summarize internal/jsonvalue internal/parallel " +
 		"internal/prose internal/message internal/agent/transcript internal/cache objects refs " +
 		"sanitize internal/history internal/clusters internal/search internal/digest " +
-		"internal/brief internal/summaries internal/outcome internal/sessions",
+		"internal/brief internal/summaries internal/outcome internal/sessions internal/lists",
 	"internal/recall": "format forest forest/summarize internal/digest internal/brief " +
 		"internal/cache objects refs internal/view internal/window internal/history " +
 		"internal/clusters internal/epochs internal/summaries internal/edits internal/search " +
-		"internal/when internal/find internal/sessions",
+		"internal/when internal/find internal/sessions internal/lists",
 	"internal/gitfile": "",
 	"internal/agent/catalog": "format internal/identity internal/jsonvalue " +
 		"internal/agent/transcript internal/agent/adk internal/agent/shape " +
@@ -201,7 +201,7 @@ var layers = map[string]string{
 	"internal/page": "format forest/summarize internal/digest internal/jsonvalue " +
 		"internal/message objects refs sanitize internal/sanitize/controls internal/view " +
 		"internal/brief internal/history internal/store internal/clusters internal/epochs " +
-		"internal/recall internal/session internal/sessions",
+		"internal/recall internal/session internal/sessions internal/lists",
 	"internal/page/live": "format internal/jsonvalue internal/page refs internal/repo " +
 		"internal/history internal/session internal/cli/command internal/cli/environ " +
 		"internal/lists",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -196,10 +197,7 @@ func (a *app) turnLine(t *sessions.Turn) string {
 	}
 	head := t.Entry.Short(digits) + " " + at.Format("2006-01-02 15:04") + " "
 	room := a.lineWidth() - len(head) - displaywidth.String(" → ")
-	wanted, came := oneLine(t.Wanted), oneLine(t.Came())
-	if wanted == "" {
-		wanted = "(nothing asked)"
-	}
+	wanted, came := cmp.Or(oneLine(t.Wanted), "(nothing asked)"), oneLine(t.Came())
 	short := min(displaywidth.String(came), room*3/5)
 	wanted = cutWidth(wanted, room-short)
 	return a.paint(styleID, head) + wanted + a.paint(styleFaint, " → "+

@@ -36,11 +36,7 @@ func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, within wh
 	t := &find.Telling{Reader: s.Recall.Reader, Full: o.verbose, View: view}
 	p, at := &foundPrinter{a: a, verbose: o.verbose}, &place{s: s, view: view}
 	for _, id := range list {
-		newest, err := s.History.Newest(view, id)
-		if err != nil {
-			return err
-		}
-		shown, err := s.History.Version(id, newest)
+		shown, err := s.Recall.Current(view, id)
 		if err != nil {
 			return err
 		}

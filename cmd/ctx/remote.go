@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -100,10 +101,7 @@ func mayAdd(set repo.Remotes, name string, r repo.Remote) error {
 }
 
 func shareText(r repo.Remote) string {
-	if r.Share == "" {
-		return "none"
-	}
-	return r.Share
+	return cmp.Or(r.Share, "none")
 }
 
 // withoutPassword returns a URL as it may be shown.

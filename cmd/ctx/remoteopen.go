@@ -329,10 +329,5 @@ func (a *app) label(set repo.Remotes) string {
 
 // remoteNames returns the names of remotes, in order.
 func remoteNames(set repo.Remotes) []string {
-	names := make([]string, 0, len(set.Remotes))
-	for name := range set.Remotes {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(set.Remotes))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,10 +111,8 @@ func (o *resumeOptions) run(a *app) error {
 				history.ErrRefused, oneLine(b.name), label),
 			"`ctx session fork %s` begins a session of your own there", oneLine(b.name))
 	}
-	x := &agentExport{openBranch: b, form: form, dir: o.project, compacted: o.compacted, move: true}
-	if x.dir == "" {
-		x.dir = a.projectDir(b.s)
-	}
+	x := &agentExport{openBranch: b, form: form, dir: cmp.Or(o.project, a.projectDir(b.s)),
+		compacted: o.compacted, move: true}
 	of := []string{form.Name, b.s.ID, b.name, b.branch, b.tip.ID.String(), x.dir,
 		fmt.Sprint(o.compacted)}
 	if x.id = form.NewID(of...); format.IsUUID(x.id) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -81,9 +82,7 @@ func (q *question) session(list []sessions.Overview) (*sessions.Overview, error)
 	}
 	n := 0
 	err := q.ask("Session [1]: ", func(answer string) (err error) {
-		if answer == "" {
-			answer = "1"
-		}
+		answer = cmp.Or(answer, "1")
 		if n, err = strconv.Atoi(answer); err != nil || n < 1 || n > len(top) {
 			return fmt.Errorf("a number from 1 to %d, please", len(top))
 		}

@@ -3,6 +3,7 @@ package brief
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,11 +63,7 @@ func Snapshot(lines []Line, most int, count func(string) int) string {
 	if len(s.Tasks) == 0 && newest != nil {
 		s.add(*newest, strings.TrimPrefix(newest.Text, "> "))
 	}
-	var order []int
-	for turn := range turns {
-		order = append(order, turn)
-	}
-	slices.Sort(order)
+	order := slices.Sorted(maps.Keys(turns))
 	for _, turn := range slices.Backward(order[:min(len(order), maxArc)]) {
 		s.Arc = append(s.Arc, strings.TrimPrefix(turns[turn], " → "))
 	}

@@ -52,10 +52,8 @@ func (s *source) sessions() (*page, error) {
 }
 
 func (s *source) sessionItem(o *sessions.Overview) *item {
-	it := &item{session: o.Name, branch: history.MainBranch, opens: true, title: short(o.Title)}
-	if it.title == "" {
-		it.title = nameOf(o.Name)
-	}
+	it := &item{session: o.Name, branch: history.MainBranch, opens: true,
+		title: cmp.Or(short(o.Title), nameOf(o.Name))}
 	if o.Parent != nil {
 		it.head = append(it.head, span{faint, "└ "})
 	}
@@ -234,10 +232,7 @@ func (s *source) forest(c context.Context) (*page, error) {
 }
 
 func (s *source) cluster(c clusters.ClusterInfo) *item {
-	label := short(cmp.Or(c.Label, c.Line))
-	if label == "" {
-		label = "cluster " + c.ID.Short(12)
-	}
+	label := cmp.Or(short(cmp.Or(c.Label, c.Line)), "cluster "+c.ID.Short(12))
 	state := fmt.Sprintf("%s  %s  %s to %s  ", document.StateOf(&c), plural(c.Count, "message"),
 		s.day(c.First.Time), s.day(c.Last.Time))
 	summary := func() (string, error) {

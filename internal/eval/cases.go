@@ -40,7 +40,7 @@ func (c *cases) add(_ context.Context, b *evalCase) error {
 		if err != nil {
 			return err
 		}
-		row := rowOf(&c.rows, q.Kind)
+		row := rowOf(c.rows, q.Kind)
 		row.Kind = q.Kind
 		row.N++
 		row.Found += stats.One(v.found)

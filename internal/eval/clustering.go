@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
@@ -45,12 +46,7 @@ func (u *runner) clustering(ctx context.Context, set Set, seed uint64) ([]Cluste
 }
 
 func labelled(m []corpus.Message) bool {
-	for i := range m {
-		if m[i].Topic != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m, func(one corpus.Message) bool { return one.Topic != "" })
 }
 
 // ownClusters returns the cluster into which ctx puts each message of a conversation. It appends

@@ -59,9 +59,7 @@ var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 func holds(text, s string) bool { return strings.Contains(text, squeeze(s)) }
 
 // retention adds up Retention for every way at every ratio.
-type retention struct {
-	sums [][]*retained // by ratio, way
-}
+type retention struct{ sums waysKept }
 
 func (k *retention) add(_ context.Context, b *evalCase) error {
 	if len(b.questions) == 0 {
@@ -72,24 +70,38 @@ func (k *retention) add(_ context.Context, b *evalCase) error {
 		return err
 	}
 	for i, ratio := range ratios() {
-		if i == len(k.sums) {
-			k.sums = append(k.sums, newRetained(ways, ratio))
-		}
-		for j, w := range ways {
-			if err := k.sums[i][j].add(b, w, b.Budget(ratio)); err != nil {
-				return fmt.Errorf("%s at %dx: %w", w.name, ratio, err)
-			}
+		if err := k.sums.add(i, ratio, ways, b); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (k *retention) report(r *measured) {
-	for _, ways := range k.sums {
-		for _, one := range ways {
-			r.Retention = append(r.Retention, one.result(ways[0]))
+func (k *retention) report(r *measured) { r.Retention = k.sums.rows() }
+
+// waysKept adds up what ways keep, by ratio and by way.
+type waysKept [][]*retained
+
+// add adds what ways keep of a conversation at the i-th ratio.
+func (k *waysKept) add(i, ratio int, ways []rendering, b *evalCase) error {
+	if i == len(*k) {
+		*k = append(*k, newRetained(ways, ratio))
+	}
+	for j, w := range ways {
+		if err := (*k)[i][j].add(b, w, b.Budget(ratio)); err != nil {
+			return fmt.Errorf("%s at %dx: %w", w.name, ratio, err)
 		}
 	}
+	return nil
+}
+
+func (k waysKept) rows() (list []Retention) {
+	for _, ways := range k {
+		for _, one := range ways {
+			list = append(list, one.result(ways[0]))
+		}
+	}
+	return list
 }
 
 // retained adds up what one way keeps at one ratio, over conversations.

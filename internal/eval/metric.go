@@ -18,15 +18,12 @@ type evalCase struct {
 	flat      *Store // the same conversation in one cluster; nil without questions
 }
 
-// rowOf returns the row of a key, and makes it and the rows if there are none.
-func rowOf[T any](rows *map[string]*T, key string) *T {
-	if *rows == nil {
-		*rows = map[string]*T{}
+// rowOf returns the row of a key, and makes it if there is none.
+func rowOf[T any](rows map[string]*T, key string) *T {
+	if rows[key] == nil {
+		rows[key] = new(T)
 	}
-	if (*rows)[key] == nil {
-		(*rows)[key] = new(T)
-	}
-	return (*rows)[key]
+	return rows[key]
 }
 
 // metric is one part of a report. It adds up figures over the conversations of a set.
@@ -35,19 +32,19 @@ type metric interface {
 	report(*measured)
 }
 
-// metrics returns the parts that are measured on one compacted conversation at a time.
-func metrics() []struct {
+// part is a metric with the name of its part.
+type part struct {
 	part string
 	make func() metric
-} {
-	return []struct {
-		part string
-		make func() metric
-	}{
+}
+
+// metrics returns the parts that are measured on one compacted conversation at a time.
+func metrics() []part {
+	return []part{
 		{"facts", func() metric { return &retention{} }},
 		{"query", func() metric { return &asking{} }},
-		{"reach", func() metric { return &reach{} }},
-		{"cases", func() metric { return &cases{} }},
+		{"reach", func() metric { return &reach{map[string]*ranks{}} }},
+		{"cases", func() metric { return &cases{map[string]*Cases{}} }},
 		{"recovery", func() metric { return &recovery{} }},
 	}
 }

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -16,17 +15,9 @@ const (
 )
 
 // asking adds up Retention for these ways. The first way is the one that knows the question.
-type asking struct {
-	sums [][]*retained // by ratio, way
-}
+type asking struct{ sums waysKept }
 
-func (a *asking) report(r *measured) {
-	for _, ways := range a.sums {
-		for _, one := range ways {
-			r.Asked = append(r.Asked, one.result(ways[0]))
-		}
-	}
-}
+func (a *asking) report(r *measured) { r.Asked = a.sums.rows() }
 
 func (a *asking) add(ctx context.Context, b *evalCase) error {
 	if len(b.questions) == 0 {
@@ -50,15 +41,10 @@ func (a *asking) add(ctx context.Context, b *evalCase) error {
 						return b.messagesBy(index, q.Query, budget), nil
 					}},
 			}
-			if i == len(a.sums) {
-				a.sums = append(a.sums, newRetained(ways, ratio))
-			}
 			only := *b
 			only.questions = []question{q}
-			for j, w := range ways {
-				if err := a.sums[i][j].add(&only, w, b.Budget(ratio)); err != nil {
-					return fmt.Errorf("%s at %dx: %w", w.name, ratio, err)
-				}
+			if err := a.sums.add(i, ratio, ways, &only); err != nil {
+				return err
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func (r *reach) report(s *measured) {
 }
 
 // put adds a place to the row of a way.
-func (r *reach) put(by string, rank int) { rowOf(&r.rows, by).add(rank) }
+func (r *reach) put(by string, rank int) { rowOf(r.rows, by).add(rank) }
 
 func (r *reach) add(_ context.Context, b *evalCase) error {
 	index := newBM25(b.Said())

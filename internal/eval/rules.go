@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
@@ -30,10 +31,7 @@ func allAlone(m []corpus.Message) []int {
 
 // speaker returns the author of a message, or its role if it has no author.
 func speaker(m corpus.Message) string {
-	if m.Author != "" {
-		return m.Author
-	}
-	return "role " + m.Role
+	return cmp.Or(m.Author, "role "+m.Role)
 }
 
 func sameAuthor(m []corpus.Message) []int {

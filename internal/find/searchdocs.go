@@ -10,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/sessions"
@@ -257,11 +258,8 @@ func (s *Reader) clusterHits(
 	if err != nil {
 		return nil, err
 	}
-	ids := map[format.ID]bool{}
-	for _, r := range ranked {
-		ids[r.ID] = true
-	}
-	places, err := st.Find(ids)
+	ids := lists.Map(ranked, func(r rankedHit) format.ID { return r.ID })
+	places, err := st.Find(lists.Set(ids))
 	if err != nil {
 		return nil, err
 	}

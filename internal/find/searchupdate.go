@@ -9,6 +9,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -130,10 +131,7 @@ func (s *Reader) movedBranch(
 	if err != nil || next.joins {
 		return c, false, err
 	}
-	known := map[format.ID]bool{}
-	for _, f := range next.list {
-		known[f.id] = true
-	}
+	known := lists.Set(lists.Map(next.list, func(f searchDoc) format.ID { return f.id }))
 	for _, f := range past.list {
 		if !known[f.id] {
 			known[f.id] = true

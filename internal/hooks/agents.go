@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	_ "embed"
 	"path/filepath"
 
@@ -260,10 +261,7 @@ func (a *Agent) Shell(windows bool, get func(string) string) []string {
 	case sh == "$SHELL":
 		sh = get("SHELL")
 	}
-	if sh == "" {
-		sh = "/bin/sh"
-	}
-	return []string{sh, "-c"}
+	return []string{cmp.Or(sh, "/bin/sh"), "-c"}
 }
 
 // Settings returns how the settings of the agent hold hooks.

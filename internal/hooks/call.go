@@ -46,9 +46,7 @@ func readCall(r io.Reader, most int64, event string) (call, error) {
 	text, err := transcript.Text(limited) // a shell may have made UTF-16 of it
 	if err == nil {
 		b := bufio.NewReader(text)
-		if head, _ := b.Peek(len(mark)); string(head) == mark {
-			_, _ = b.Discard(len(mark)) // they were read
-		}
+		transcript.SkipMark(b)
 		err = e.read(json.NewDecoder(b))
 	}
 	switch {
@@ -63,9 +61,6 @@ func readCall(r io.Reader, most int64, event string) (call, error) {
 	}
 	return e, err
 }
-
-// mark begins the text of programs that mark it as UTF-8.
-const mark = "\ufeff"
 
 func (e *call) read(dec *json.Decoder) error {
 	open, err := dec.Token()
@@ -98,31 +93,14 @@ func unexpected(err error) error {
 
 // value reads the value of a key. It ignores a value of an unexpected type.
 func (e *call) value(dec *json.Decoder, key json.Token) error {
-	var to *string
-	switch key {
-	case "hook_event_name":
-		to = &e.Name
-	case "session_id", "sessionId", "conversation_id", "conversationId":
-		to = &e.Session
-	case "transcript_path", "transcriptPath":
-		to = &e.Transcript
-	case "agent_transcript_path":
-		to = &e.Subagent
-	case "source":
-		to = &e.Source
-	case "cwd":
-		to = &e.Dir
-	case "prompt":
-		to = &e.Prompt
-	case "after":
-		to = &e.After
-	case "last_assistant_message":
-		to = &e.Answer
-	case "error":
-		to = &e.Failure
-	case "tool_response":
-		to = &e.Output
-	}
+	to := map[json.Token]*string{
+		"hook_event_name": &e.Name, "session_id": &e.Session, "sessionId": &e.Session,
+		"conversation_id": &e.Session, "conversationId": &e.Session,
+		"transcript_path": &e.Transcript, "transcriptPath": &e.Transcript,
+		"agent_transcript_path": &e.Subagent, "source": &e.Source, "cwd": &e.Dir,
+		"prompt": &e.Prompt, "after": &e.After, "last_assistant_message": &e.Answer,
+		"error": &e.Failure, "tool_response": &e.Output,
+	}[key]
 	var raw json.RawMessage
 	if err := dec.Decode(&raw); err != nil {
 		return err

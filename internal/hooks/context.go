@@ -143,7 +143,7 @@ func (h *hook) inject(ctx context.Context, e call) ([]byte, error) {
 	if len(t.items)+len(t.lines) == 0 {
 		return nil, nil
 	}
-	return answer(e.Name, t.print())
+	return h.answer(e.Name, t.print())
 }
 
 // contextWriter chooses the text to add to a prompt.

@@ -3,7 +3,6 @@ package hooks
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // openTranscript opens the file that an agent names as its transcript. It refuses anything but a
@@ -85,38 +83,31 @@ func besideSession(own string) []string {
 }
 
 // newestOf returns the newest files of a name, each in a directory of dir.
-func newestOf(dir, name string) (paths []string) {
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		return nil // there are none
-	}
+func newestOf(dir, name string) []string {
+	return newestFiles(dir, func(entry string) string { return filepath.Join(entry, name) })
+}
+
+// newestIn returns the newest transcripts in a directory.
+func newestIn(dir string) []string {
+	return newestFiles(dir, func(entry string) string {
+		if !strings.HasSuffix(entry, ".jsonl") {
+			return ""
+		}
+		return entry
+	})
+}
+
+// newestFiles returns the newest of the files that at says for the entries of a directory; "" for
+// none.
+func newestFiles(dir string, at func(entry string) string) (paths []string) {
+	list, _ := os.ReadDir(dir) // there may be none
 	when := map[string]time.Time{}
 	for _, entry := range list {
-		path := filepath.Join(dir, entry.Name(), name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		path := filepath.Join(dir, at(entry.Name()))
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
 			paths, when[path] = append(paths, path), info.ModTime()
 		}
 	}
 	slices.SortStableFunc(paths, func(a, b string) int { return when[b].Compare(when[a]) })
 	return paths[:min(len(paths), maxBeside)]
-}
-
-// newestIn returns the newest transcripts in a directory.
-func newestIn(dir string) []string {
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		return nil // there are none
-	}
-	var files []fs.FileInfo
-	for _, entry := range list {
-		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() &&
-			strings.HasSuffix(entry.Name(), ".jsonl") {
-			files = append(files, info)
-		}
-	}
-	slices.SortStableFunc(files,
-		func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-	return lists.Map(files[:min(len(files), maxBeside)], func(info fs.FileInfo) string {
-		return filepath.Join(dir, info.Name())
-	})
 }

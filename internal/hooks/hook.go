@@ -341,10 +341,6 @@ func (h *hook) answer(event, text string) ([]byte, error) {
 	if h.agent.Answer != nil {
 		return json.Marshal(h.agent.Answer(event, text))
 	}
-	return answer(event, text)
-}
-
-func answer(event, text string) ([]byte, error) {
 	type specific struct {
 		Event   string `json:"hookEventName"`
 		Context string `json:"additionalContext"`

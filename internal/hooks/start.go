@@ -128,8 +128,9 @@ func (h *hook) keep(e call) ([]byte, error) {
 // somebody wants them: what a model is told of other sessions comes from briefs made so, and from
 // messages that are no tool's.
 func briefOptions(s *session.Store, tokens int) brief.Options {
-	return brief.Options{Room: view.BriefRoom(tokens), Cost: view.BriefCost,
-		Short: brief.IsShort(tokens), NoTools: !s.Config.QuotesOutputs()}
+	o := view.BriefOptions(tokens)
+	o.NoTools = !s.Config.QuotesOutputs()
+	return o
 }
 
 // heed notes that a model is told what to heed in the lines of a brief, word for word.

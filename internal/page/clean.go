@@ -6,6 +6,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/sanitize"
@@ -57,10 +58,7 @@ func (c *cleaner) message(
 		parts = shown.Parts
 	}
 	pieces, aside = piecesOf(parts, tools)
-	var said []string
-	for i := range pieces {
-		said = append(said, pieces[i].Text)
-	}
+	said := lists.Map(pieces, func(p Piece) string { return p.Text })
 	if strings.Join(said, "\n") != words {
 		return []Piece{{Kind: PieceText, Text: words}}, aside, nil
 	}

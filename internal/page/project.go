@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sessions"
@@ -84,7 +83,7 @@ func sessionRow(
 	s *session.Store, v *refs.View, clean *cleaner, o *sessions.Overview, brief bool,
 ) (row SessionRow, err error) {
 	row = SessionRow{Name: o.Name, Agent: o.Agent, Git: o.Git, First: o.First, Last: o.Last,
-		Messages: int(mainOf(o).Seq)}
+		Messages: int(sessions.MainOf(&o.Session).Seq)}
 	if row.Labels, err = clean.text(strings.Join(o.About.Labels(), " ")); err != nil {
 		return row, err
 	}
@@ -92,16 +91,14 @@ func sessionRow(
 		return row, err
 	}
 	row.Lines, err = briefLines(s, v, clean,
-		history.BranchName{Session: o.Name, Branch: mainOf(o).Name})
+		history.BranchName{Session: o.Name, Branch: sessions.MainOf(&o.Session).Name})
 	return row, err
 }
 
 func briefLines(
 	s *session.Store, v *refs.View, clean *cleaner, name history.BranchName,
 ) (list []Line, err error) {
-	o := brief.Options{Room: view.BriefRoom(briefTokens), Cost: view.BriefCost,
-		Short: brief.IsShort(briefTokens)}
-	b, err := s.Recall.WorkBrief(v, name, o)
+	b, err := s.Recall.WorkBrief(v, name, view.BriefOptions(briefTokens))
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +112,6 @@ func briefLines(
 	return list, nil
 }
 
-func mainOf(o *sessions.Overview) *history.Branch {
-	i := slices.IndexFunc(o.Branches,
-		func(b history.Branch) bool { return b.Name == history.MainBranch })
-	return &o.Branches[max(i, 0)]
-}
-
 // touched counts the messages of a session by day, and the files that its newest calls name. It
 // reads at most most messages with calls, and returns how many are left of them.
 func touched(
@@ -128,7 +119,7 @@ func touched(
 	days map[string]int, most int,
 ) (int, error) {
 	seen := map[string]bool{}
-	for e, err := range s.History.Walk(mainOf(o).Value.ID, history.WithJoined) {
+	for e, err := range s.History.Walk(sessions.MainOf(&o.Session).Value.ID, history.WithJoined) {
 		if err = cmp.Or(err, c.Err()); err != nil {
 			return most, err
 		}

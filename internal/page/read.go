@@ -233,28 +233,22 @@ const mostLeft = 500
 
 // left reads the messages that a rewind has taken out of the branch, oldest first.
 func (r *reader) left(e *format.Entry) (list []Item, err error) {
-	stop := map[format.ID]bool{}
-	for _, p := range e.Parents {
-		stop[p] = true
-	}
 	for old, err := range r.s.History.Walk(e.Left, history.WithJoined) {
 		if err != nil {
 			return nil, err
 		}
-		if stop[old.ID] || r.in[old.ID] > 0 || len(list) == mostLeft {
+		if slices.Contains(e.Parents, old.ID) || r.in[old.ID] > 0 || len(list) == mostLeft {
 			break
 		}
 		if old.Kind != format.KindMessage {
 			continue
 		}
-		shown, err := r.s.History.Latest(r.view, old.ID)
+		shown, err := r.s.Recall.Current(r.view, old.ID)
 		if err != nil {
 			return nil, err
 		}
-		shown.ID = old.ID
-		it := Item{ID: old.ID.String(), Kind: format.KindMessage, Role: old.Role,
-			Author: old.Author, Time: old.Time, Seq: old.Seq}
-		if err := r.said(&it, shown); err != nil {
+		it, _, err := r.item(shown)
+		if err != nil {
 			return nil, err
 		}
 		list = append(list, it)

@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
@@ -68,10 +69,7 @@ func (t *taking) check() error {
 	if err != nil {
 		return err
 	}
-	there := map[format.ID]bool{}
-	for _, raw := range t.e.objects {
-		there[raw.ID()] = true
-	}
+	there := lists.Set(lists.Map(t.e.objects, format.Raw.ID))
 	for _, raw := range t.e.objects {
 		id := raw.ID()
 		kind, o, err := format.DecodeObject(raw.Header)

@@ -41,11 +41,7 @@ func (s *Reader) Expand(
 				return err
 			}
 		}
-		newest, err := s.Newest(view, e)
-		if err != nil {
-			return err
-		}
-		shown, err := s.Version(e, newest)
+		shown, err := s.Current(view, e)
 		if err != nil || o.Reader != nil && !o.Reader.Sees(e, shown.Entry) {
 			return err
 		}
@@ -55,6 +51,15 @@ func (s *Reader) Expand(
 		err = fmt.Errorf("%w: %v is no member of %v", history.NoID, o.From, id)
 	}
 	return err
+}
+
+// Current reads an entry with its latest text, in its own place.
+func (s *Reader) Current(view *refs.View, id format.ID) (*history.Shown, error) {
+	newest, err := s.Newest(view, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.Version(id, newest)
 }
 
 // historyOf returns the history of the branch that o names, which is read only as far back as it is

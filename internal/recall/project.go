@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -180,9 +181,7 @@ const projectBudget = 1500
 // Epoch is empty if the project has no session.
 func (s *Reader) ProjectInput(v *refs.View, session string, budget int) (view.Input, error) {
 	in := view.Input{Session: session, Branch: history.MainBranch}
-	if budget == 0 {
-		budget = projectBudget
-	}
+	budget = cmp.Or(budget, projectBudget)
 	newest, kept, err := s.newestSessions(v, session, projectSessions)
 	if err != nil || len(newest) == 0 {
 		return in, err

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -14,10 +15,8 @@ func (s *Reader) ResolveRange(
 	view *refs.View, name, branch, rev string,
 ) (tip, after format.ID, err error) {
 	find := func(rev string) (format.ID, error) {
-		if rev == "" {
-			rev = "@"
-		}
-		return s.clusters.ResolveEntry(view, clusters.InBranch(rev, name, branch))
+		return s.clusters.ResolveEntry(view,
+			clusters.InBranch(cmp.Or(rev, "@"), name, branch))
 	}
 	from, to, isRange := strings.Cut(rev, "..")
 	if isRange {

@@ -199,11 +199,7 @@ func (s *Reader) beginAtPrompt(
 		if hidden[e.ID] {
 			return nil
 		}
-		newest, err := s.Newest(v, e.ID)
-		if err != nil {
-			return err
-		}
-		shown, err := s.Version(e.ID, newest)
+		shown, err := s.Current(v, e.ID)
 		if err != nil {
 			return err
 		}

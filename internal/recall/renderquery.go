@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/find"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
@@ -31,11 +31,8 @@ func (s *Reader) AddMatches(v *refs.View, in *view.Input, question string) error
 	if err != nil {
 		return err
 	}
-	ids := make(map[format.ID]bool, len(hits))
-	for _, h := range hits {
-		ids[h.ID] = true
-	}
-	nodes, err := s.nodesOf(in.Pin, ids)
+	ids := lists.Map(hits, func(h find.Hit) format.ID { return h.ID })
+	nodes, err := s.nodesOf(in.Pin, lists.Set(ids))
 	if err != nil {
 		return err
 	}
@@ -65,7 +62,7 @@ func (s *Reader) nodesOf(
 	for entry, place := range places {
 		node, ok := byCluster[place.Cluster]
 		if !ok {
-			if node, err = s.clusterNode(st, place.Cluster); err != nil {
+			if node, err = s.nodeOfCluster(st, place.Cluster); err != nil {
 				return nil, err
 			}
 			byCluster[place.Cluster] = node
@@ -73,20 +70,4 @@ func (s *Reader) nodesOf(
 		nodes[entry] = node
 	}
 	return nodes, nil
-}
-
-// clusterNode returns the node of a cluster, live or evicted.
-func (s *Reader) clusterNode(st *forest.State, number uint64) (format.ID, error) {
-	if c := st.Cluster(number); c != nil {
-		return st.Node(c)
-	}
-	id, ok, err := st.Tombstone(number)
-	if err != nil || !ok {
-		return format.ID{}, err
-	}
-	stone, err := s.Loader().Tombstone(id)
-	if err != nil {
-		return format.ID{}, err
-	}
-	return stone.Node, nil
 }

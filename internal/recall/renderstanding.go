@@ -7,6 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/edits"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -41,22 +42,16 @@ func (t *standing) hideFacts(in *view.Input) {
 // toTail puts the texts before the messages of the tail.
 func (t *standing) toTail(in *view.Input) {
 	t.hideFacts(in)
-	var list []view.Message
-	for _, one := range t.list {
-		list = append(list, one.Message)
-	}
-	in.Tail = append(list, in.Tail...)
+	in.Tail = append(
+		lists.Map(t.list, func(one edits.Standing) view.Message { return one.Message }), in.Tail...)
 }
 
 // placeStanding puts the texts of the prefix into the clusters of the oldest messages that they
 // stand for, as far as these are rendered: a text fades with its cluster. The other texts go before
 // the tail.
 func (r *clusterReader) placeStanding(st *forest.State, in *view.Input, t standing) error {
-	first := map[format.ID]bool{}
-	for _, one := range t.list {
-		first[one.First] = true
-	}
-	places, err := st.Find(first)
+	places, err := st.Find(
+		lists.Set(lists.Map(t.list, func(one edits.Standing) format.ID { return one.First })))
 	if err != nil {
 		return err
 	}
@@ -87,7 +82,7 @@ func (r *clusterReader) placeStanding(st *forest.State, in *view.Input, t standi
 }
 
 // nodeOfCluster returns the node of a cluster, live or evicted; zero for none.
-func (r *clusterReader) nodeOfCluster(st *forest.State, number uint64) (format.ID, error) {
+func (s *Reader) nodeOfCluster(st *forest.State, number uint64) (format.ID, error) {
 	if live := st.Cluster(number); live != nil {
 		return st.Node(live)
 	}
@@ -95,7 +90,7 @@ func (r *clusterReader) nodeOfCluster(st *forest.State, number uint64) (format.I
 	if err != nil || !ok {
 		return format.ID{}, err
 	}
-	stone, _, err := r.clusters.Tombstone(id)
+	stone, _, err := s.clusters.Tombstone(id)
 	if err != nil {
 		return format.ID{}, err
 	}

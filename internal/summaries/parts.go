@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
@@ -101,11 +102,8 @@ func (r *ListReader) TakeFocus() error {
 		list = slices.DeleteFunc(list, func(s summarize.Sentence) bool {
 			return !s.IsOnFocus() || l.Without[s.Entry] || r.Hidden[s.Entry]
 		})
-		var lines []string
-		for _, s := range summarize.Order(list) {
-			lines = append(lines, s.Text)
-		}
-		l.Part.Text = strings.Join(lines, "\n")
+		l.Part.Text = strings.Join(lists.Map(summarize.Order(list),
+			func(s summarize.Sentence) string { return s.Text }), "\n")
 	}
 	r.Lists = nil
 	return nil

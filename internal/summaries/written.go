@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -152,9 +153,6 @@ func (s *Reader) bestOf(id format.ID) (string, error) {
 			break
 		}
 	}
-	var lines []string
-	for _, source := range sourcesOf(list) {
-		lines = append(lines, source.Text)
-	}
+	lines := lists.Map(sourcesOf(list), func(s summarize.Source) string { return s.Text })
 	return strings.Join(lines, "\n"), nil
 }

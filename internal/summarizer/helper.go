@@ -3,6 +3,7 @@ package summarizer
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,7 @@ func (h *Helper) ready(ctx context.Context) error {
 		return h.fail(&Failure{Kind: Missing, Why: child.OneLine(err.Error(), maxWhy)})
 	}
 	h.answered = map[string]bool{}
-	first, err := h.next(ctx, orDefault(h.Start, StartTimeout), Silent)
+	first, err := h.next(ctx, cmp.Or(h.Start, StartTimeout), Silent)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (h *Helper) ready(ctx context.Context) error {
 
 // ask sends one request and reads its answer. An error that the helper reports is a *Failure.
 func (h *Helper) ask(ctx context.Context, ask summarize.Request) (WireAnswer, error) {
-	timeout := orDefault(h.Answer, AnswerTimeout)
+	timeout := cmp.Or(h.Answer, AnswerTimeout)
 	b, err := encodeLine(requestOf(ask, timeout))
 	if err != nil {
 		return WireAnswer{}, fmt.Errorf("cannot write the request: %w", err)
@@ -245,13 +246,6 @@ func (h *Helper) Close() error {
 		return f
 	}
 	return nil
-}
-
-func orDefault(d, def time.Duration) time.Duration {
-	if d == 0 {
-		return def
-	}
-	return d
 }
 
 // grace is the time for which a helper may run after its input ended, before it is killed.

@@ -9,6 +9,7 @@ package summarizer
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the prompt
 	"encoding/json"
@@ -218,12 +219,8 @@ func nameOf(s string, most int) string {
 // versionOf returns the version of the maker of an answer: model@helper/version+prompt/version, at
 // most 200 bytes.
 func versionOf(c Capability, model string) string {
-	prompt := c.PromptVersion
-	if prompt == "" {
-		prompt = PromptVersion
-	}
 	by := fmt.Sprintf("%s/%s+prompt/%s", nameOf(c.Name, 40), nameOf(c.Version, 40),
-		nameOf(prompt, 24))
+		nameOf(cmp.Or(c.PromptVersion, PromptVersion), 24))
 	if model = nameOf(strings.TrimSpace(model), 80); model == "" {
 		return by
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // answerShare is the part of the prefix, in sevenths, for passages that answer the question. The
@@ -101,10 +102,7 @@ const tailMatches = 4
 
 // matched returns the best messages of the tail that answer the question.
 func matched(in Input) map[format.ID]bool {
-	tail := map[format.ID]bool{}
-	for _, m := range in.Tail {
-		tail[m.ID] = true
-	}
+	tail := lists.Set(lists.Map(in.Tail, func(m Message) format.ID { return m.ID }))
 	best := map[format.ID]bool{}
 	for _, m := range in.Matches {
 		if tail[m.ID] && len(best) < tailMatches {
@@ -116,5 +114,5 @@ func matched(in Input) map[format.ID]bool {
 
 // quotedTexts returns the printed answers.
 func (c *chooser) quotedTexts() []string {
-	return each(c.block.quotes, func(q quote) string { return q.text })
+	return lists.Map(c.block.quotes, func(q quote) string { return q.text })
 }

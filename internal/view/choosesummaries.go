@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
@@ -118,7 +119,7 @@ func (c *chooser) takeTexts(texts []offer, total int) {
 
 // fairShare returns the cost to which texts are cut so that all of them fit into room.
 func fairShare(texts []offer, room int) int {
-	costs := each(texts, func(o offer) int { return o.cost })
+	costs := lists.Map(texts, func(o offer) int { return o.cost })
 	slices.Sort(costs)
 	for i, c := range costs {
 		if share := room / (len(costs) - i); c > share {

@@ -3,6 +3,8 @@ package view
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // geminiDialect is the contents of generateContent, with a system instruction if there is an
@@ -29,7 +31,8 @@ func messagesOfParts(model, list string, part func(item) string) func(turn) []st
 		if t.side == modelSide {
 			role = model
 		}
-		return []string{openMessage(role, list) + strings.Join(each(t.items, part), ",") + "]}"}
+		parts := lists.Map(t.items, part)
+		return []string{openMessage(role, list) + strings.Join(parts, ",") + "]}"}
 	}
 }
 
@@ -182,7 +185,7 @@ func openAIModel(t turn) openAIMessage {
 }
 
 func joinText(items []item) string {
-	return strings.Join(each(items, func(it item) string { return it.text }), "\n")
+	return strings.Join(lists.Map(items, func(it item) string { return it.text }), "\n")
 }
 
 // nameBytes is the longest name of a tool that OpenAI and Anthropic accept, in bytes.

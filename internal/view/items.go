@@ -2,12 +2,14 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/message"
 )
 
@@ -100,11 +102,7 @@ type functionResult struct {
 func readParts(m Message) []item {
 	parts, err := message.Parse(m.Parts)
 	if err != nil {
-		text := m.Text
-		if text == "" {
-			text = string(m.Parts)
-		}
-		return []item{textOf(text)}
+		return []item{textOf(cmp.Or(m.Text, string(m.Parts)))}
 	}
 	var items []item
 	for _, p := range message.Split(parts) {
@@ -266,7 +264,7 @@ func withNotes(it item) string {
 }
 
 func readableAll(items []item) string {
-	return strings.Join(each(items, readable), "\n")
+	return strings.Join(lists.Map(items, readable), "\n")
 }
 
 // isBlank reports whether a model's message has nothing to print, as one that is only a thought.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // The block. Lines that begin with < belong to the block: quotations are escaped and cannot begin
@@ -130,7 +131,7 @@ func sessionsText(s section) string {
 	if s.OthersOnly {
 		text = ", of session "
 	}
-	names := each(s.Sessions[:min(len(s.Sessions), namedSessions)],
+	names := lists.Map(s.Sessions[:min(len(s.Sessions), namedSessions)],
 		func(name string) string { return escapeQuoted(nameText(name)) })
 	if more := len(s.Sessions) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
@@ -214,7 +215,7 @@ func messageText(m messageItems, brief bool) string {
 		return text + "\n"
 	}
 	if !m.Update {
-		text = strings.Join(each(m.items, unforgedItem), "\n")
+		text = strings.Join(lists.Map(m.items, unforgedItem), "\n")
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"

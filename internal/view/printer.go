@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // printer prints one format. The prefix and its costs do not depend on the tail.
@@ -51,5 +52,5 @@ func newPrinter(in Input, o Options) printer {
 
 // epochText is the initial block as one text.
 func epochText(parts []EpochPart) string {
-	return strings.Join(each(parts, func(p EpochPart) string { return p.Text }), "\n\n")
+	return strings.Join(lists.Map(parts, func(p EpochPart) string { return p.Text }), "\n\n")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // documentPrinter prints one JSON document. Members that depend on the tail come last, so that the
@@ -28,10 +29,10 @@ func (p documentPrinter) prefix(b *block) string {
 	var w strings.Builder
 	w.WriteString(strings.TrimSuffix(head, "}") + epochJSON(p.in))
 	if len(b.brief) > 0 {
-		w.WriteString(`,"brief":[` + strings.Join(each(b.brief, briefJSON), ",") + "]")
+		w.WriteString(`,"brief":[` + strings.Join(lists.Map(b.brief, briefJSON), ",") + "]")
 	}
-	w.WriteString(`,"clusters":[` + strings.Join(each(b.sections, clusterJSON), ","))
-	w.WriteString(`],"tombstones":[` + strings.Join(each(b.tombstones, tombstoneJSON), ","))
+	w.WriteString(`,"clusters":[` + strings.Join(lists.Map(b.sections, clusterJSON), ","))
+	w.WriteString(`],"tombstones":[` + strings.Join(lists.Map(b.tombstones, tombstoneJSON), ","))
 	w.WriteString(`],"older_tombstones":` + encode(b.moreTombstones) + `,"tail":[`)
 	return w.String()
 }
@@ -58,7 +59,7 @@ func epochJSON(in Input) string {
 // suffix ends with the number of tokens of the whole document, including that number.
 func (p documentPrinter) suffix(r suffix) string {
 	var w strings.Builder
-	tail := each(r.tail, func(m messageItems) string { return encode(messageJSON(m)) })
+	tail := lists.Map(r.tail, func(m messageItems) string { return encode(messageJSON(m)) })
 	w.WriteString(strings.Join(tail, ",") + `],"dropped":` + encode(r.drops) + `,"tokens":`)
 	if r.prefix == "" { // only the cost is needed
 		return w.String() + encode(math.MaxInt32) + "}\n"
@@ -73,15 +74,6 @@ func (p documentPrinter) suffix(r suffix) string {
 		tokens = n
 	}
 	return w.String() + encode(tokens) + "}\n"
-}
-
-// each returns what f makes of each element of a list.
-func each[T, U any](list []T, f func(T) U) []U {
-	out := make([]U, len(list))
-	for i, e := range list {
-		out[i] = f(e)
-	}
-	return out
 }
 
 type clusterDocument struct {
@@ -126,7 +118,7 @@ type replacedDocument struct {
 func clusterJSON(s section) string {
 	d := clusterDocument{ID: s.ID.String(), Members: s.Members, First: instant(s.First),
 		Last: instant(s.Last), Label: s.Label, Sessions: s.Sessions,
-		Messages: each(s.quoted, messageJSON)}
+		Messages: lists.Map(s.quoted, messageJSON)}
 	for _, p := range s.Parts {
 		d.Interim = d.Interim || p.Interim && !s.expanded
 	}
@@ -135,7 +127,7 @@ func clusterJSON(s section) string {
 	case len(s.lines) == 1 && !s.lines[0].sentence:
 		d.Summary = s.lines[0].text
 	default:
-		d.Summary = each(s.lines, documentOf)
+		d.Summary = lists.Map(s.lines, documentOf)
 	}
 	return encode(d)
 }
@@ -173,7 +165,7 @@ func (d *messageDocument) edits(m Message) {
 	if !m.isReplacement() {
 		return
 	}
-	d.Kind, d.StandsFor = "replacement", each(m.StandsFor, format.Target.String)
+	d.Kind, d.StandsFor = "replacement", lists.Map(m.StandsFor, format.Target.String)
 }
 
 func tombstoneJSON(t Tombstone) string {

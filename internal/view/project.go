@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -16,18 +17,23 @@ func BriefText(l brief.Line) string { return strings.TrimSuffix(briefText(l), "\
 
 // BriefLines returns the lines of a brief, safe for a terminal.
 func BriefLines(list []brief.Line) []string {
-	return each(list, func(l brief.Line) string { return sanitize.Line(BriefText(l)) })
+	return lists.Map(list, func(l brief.Line) string { return sanitize.Line(BriefText(l)) })
 }
 
 // PlainLines returns the lines of a brief for a person: quotations are not escaped.
 func PlainLines(list []brief.Line) []string {
-	return each(list, func(l brief.Line) string {
+	return lists.Map(list, func(l brief.Line) string {
 		return sanitize.Line(lineStart(l) + oneLine(l.Text))
 	})
 }
 
 // BriefCost returns the cost of BriefText and a line end, in quarters of a token.
 func BriefCost(l brief.Line) int { return cost(briefText(l)) }
+
+// BriefOptions says how a brief of so many tokens is made.
+func BriefOptions(tokens int) brief.Options {
+	return brief.Options{Room: BriefRoom(tokens), Cost: BriefCost, Short: brief.IsShort(tokens)}
+}
 
 // BriefRoom returns the room of so many tokens, in the unit of BriefCost.
 func BriefRoom(tokens int) int { return perToken * tokens }

@@ -6,6 +6,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // A stable rendering is made of what was said up to a leave, in one half of the budget. What was
@@ -111,7 +112,7 @@ func (g *Growth) described(
 	for _, f := range g.Facts {
 		facts[f.Entry] = append(facts[f.Entry], f)
 	}
-	return each(list, func(m messageItems) messageItems {
+	return lists.Map(list, func(m messageItems) messageItems {
 		return m.describeCalls(facts[m.ID], root, budget/growthPart, budget/growthPart, nil)
 	})
 }

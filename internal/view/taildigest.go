@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
@@ -18,24 +19,13 @@ const maxDigested = 512
 
 // withDigest returns kept, and before it the best sentences of all other messages that fit.
 func (f fitter) withDigest(all, kept []messageItems) ([]messageItems, []Drop) {
-	printed := map[format.ID]bool{}
-	for _, m := range kept {
-		printed[m.ID] = true
-	}
-	var rest []messageItems
-	for _, m := range all {
-		if !printed[m.ID] {
-			rest = append(rest, m)
-		}
-	}
+	printed := idsOf(kept)
+	rest := slices.DeleteFunc(slices.Clone(all), func(m messageItems) bool { return printed[m.ID] })
 	list := f.digest(rest[max(0, len(rest)-maxDigested):], kept)
 	if len(list) == 0 {
 		return kept, droppedOf(rest, nil)
 	}
-	quoted := map[format.ID]bool{}
-	for _, s := range list {
-		quoted[s.Entry] = true
-	}
+	quoted := lists.Set(lists.Map(list, func(s summarize.Sentence) format.ID { return s.Entry }))
 	return append([]messageItems{digestOf(list)}, kept...), droppedOf(rest, quoted)
 }
 
@@ -76,7 +66,7 @@ func (f fitter) fitsDigest(list []summarize.Sentence, kept []messageItems, messa
 
 // digestOf makes a message of sentences.
 func digestOf(list []summarize.Sentence) messageItems {
-	texts := each(summarize.Order(list),
+	texts := lists.Map(summarize.Order(list),
 		func(s summarize.Sentence) string { return unforged(s.Text) })
 	return messageItems{Message: Message{Role: "user"}, digest: true,
 		items: []item{textOf(digestLead + strings.Join(texts, "\n"))}}

@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/pasted"
 	"github.com/gemini-ctx/ctx/internal/prose"
 )
@@ -183,10 +184,7 @@ func (w *Work) withTail(printed map[format.ID]bool, short bool) *Work {
 	hidden := slices.ContainsFunc(w.Tail, func(f digest.Fact) bool { return !printed[f.Entry] })
 	all := *w
 	if all.Facts = w.Whole; !hidden && !short {
-		told := map[digest.Kind]bool{}
-		for i := range w.Tail {
-			told[stateOf(&w.Tail[i])] = true
-		}
+		told := lists.Set(lists.Map(w.Tail, func(f digest.Fact) digest.Kind { return stateOf(&f) }))
 		gone := map[string]bool{}
 		all.Facts = slices.DeleteFunc(slices.Clone(w.Facts), func(f digest.Fact) bool {
 			if kind := stateOf(&f); kind != "" && told[kind] {

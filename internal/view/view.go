@@ -18,6 +18,7 @@
 package view
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,6 +26,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Format names what Render writes.
@@ -85,9 +87,7 @@ type Output struct {
 // is empty and Dropped names everything. Render returns an error for a negative budget or an
 // unknown format, and never because of a message: it prints parts that it cannot read as text.
 func Render(in Input, o Options) (Output, error) {
-	if o.Format == "" {
-		o.Format = Text
-	}
+	o.Format = cmp.Or(o.Format, Text)
 	if _, err := ParseFormat(string(o.Format)); err != nil {
 		return Output{}, err
 	}
@@ -181,11 +181,7 @@ func Render(in Input, o Options) (Output, error) {
 }
 
 func idsOf(messages []messageItems) map[format.ID]bool {
-	ids := map[format.ID]bool{}
-	for _, m := range messages {
-		ids[m.ID] = true
-	}
-	return ids
+	return lists.Set(lists.Map(messages, func(m messageItems) format.ID { return m.ID }))
 }
 
 // left returns the rest of a room after a text is printed.

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -75,10 +76,7 @@ func (d *Doctor) claudeTrust(c *Check) {
 			Trusted bool `json:"hasTrustDialogAccepted"`
 		} `json:"projects"`
 	}
-	dir := d.Getenv("CLAUDE_CONFIG_DIR")
-	if dir == "" {
-		dir = d.UserHome
-	}
+	dir := cmp.Or(d.Getenv("CLAUDE_CONFIG_DIR"), d.UserHome)
 	readJSON(filepath.Join(dir, ".claude.json"), &known)
 	for _, name := range d.spellings() {
 		for above := ""; name != above; above, name = name, filepath.Dir(name) {
@@ -119,11 +117,7 @@ func (d *Doctor) codexTrust(p hookPlace, c *Check) {
 
 // spellings returns the project's directory, and what it is without links.
 func (d *Doctor) spellings() []string {
-	names := []string{d.Project}
-	if real, err := filepath.EvalSymlinks(d.Project); err == nil && real != d.Project {
-		names = append(names, real)
-	}
-	return names
+	return slices.Compact([]string{d.Project, physical(d.Project)})
 }
 
 // readJSON reads a file of another program. It leaves to unchanged if the file cannot be read.

@@ -18,10 +18,10 @@ func (d *Doctor) used(agent *hooks.Agent) bool {
 		if root := row.Root(catalog.Env{Get: d.Getenv, Home: d.UserHome}); root != "" {
 			look := identity.NewLook(context.Background(),
 				&identity.Project{Dir: physical(d.Project)}, nil)
-			for _, j := range catalog.Judge(row.Sessions(root, nil), look, []string{d.Project}) {
-				if j.Ours {
-					return true
-				}
+			if slices.ContainsFunc(
+				catalog.Judge(row.Sessions(root, nil), look, []string{d.Project}),
+				func(j catalog.Judged) bool { return j.Ours }) {
+				return true
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -304,13 +305,7 @@ const maxRoot = 64 << 10
 // of the agent only if its .project_root names work. It ignores errors, because the agent deletes
 // old sessions itself.
 func afterGemini(work string, getenv func(string) string) {
-	home := getenv("GEMINI_CLI_HOME")
-	if home == "" {
-		home = getenv("HOME")
-	}
-	if home == "" {
-		home = getenv("USERPROFILE")
-	}
+	home := cmp.Or(getenv("GEMINI_CLI_HOME"), getenv("HOME"), getenv("USERPROFILE"))
 	if real, err := filepath.EvalSymlinks(work); err == nil {
 		work = real
 	}

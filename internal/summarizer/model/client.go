@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -268,10 +269,7 @@ var retryIn = regexp.MustCompile(`(?i)(?:retry|try again) in ((?:[0-9.]+(?:ms|s|
 // statusError returns the error for an answer with an error status.
 func statusError(response *http.Response, text []byte, now time.Time) *Error {
 	c := readComplaint(text)
-	after := retryAfter(response.Header.Get("Retry-After"), now)
-	if after == 0 {
-		after = c.after
-	}
+	after := cmp.Or(retryAfter(response.Header.Get("Retry-After"), now), c.after)
 	if m := retryIn.FindStringSubmatch(c.message); after == 0 && m != nil {
 		after, _ = time.ParseDuration(m[1]) // 0 if it cannot be parsed
 	}

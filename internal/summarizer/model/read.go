@@ -250,10 +250,5 @@ func opencodeServers(out []byte) ([]string, error) {
 	if json.Unmarshal(out, &config) != nil {
 		return nil, errNoOutput
 	}
-	var names []string
-	for name := range config.Servers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, nil
+	return slices.Sorted(maps.Keys(config.Servers)), nil
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,10 +56,7 @@ func NewRunner(o AgentOptions) (*Runner, error) {
 	if o.Program != "" && !filepath.IsAbs(o.Program) {
 		return nil, fmt.Errorf("--program is not an absolute path: %.80q", o.Program)
 	}
-	name := o.Program
-	if name == "" {
-		name = o.Agent.Program
-	}
+	name := cmp.Or(o.Program, o.Agent.Program)
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return nil,
@@ -114,9 +112,7 @@ func (r *Runner) askModel(
 	}
 	reply, err := r.Agent.read(ended.out)
 	if err == nil && ended.err == nil {
-		if reply.Model == "" {
-			reply.Model = name
-		}
+		reply.Model = cmp.Or(reply.Model, name)
 		return reply, nil
 	}
 	return Reply{}, r.explain(ended, err)
