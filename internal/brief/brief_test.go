@@ -374,13 +374,15 @@ func TestNewerTermsAreWorthMore(t *testing.T) {
 	}
 }
 
-// A check that fails since the tests ran stands beside them, and an older one does not.
+// A check that fails since the tests ran stands beside them, and so does an older one, until a file
+// is changed.
 func TestFailedCheckBesideTests(t *testing.T) {
 	lint, passed := ran("golangci-lint run", digest.Failed), tests("9 passed", digest.Passed)
 	for _, o := range []Options{{Room: 4000, Cost: cost}, {Room: 900, Cost: cost, Short: true}} {
 		contains(t, show(Choose(facts(passed, lint), o)), "failing: ran golangci-lint run",
 			"state: ran go test: 9 passed")
-		lacks(t, show(Choose(facts(lint, passed), o)), "golangci-lint")
+		contains(t, show(Choose(facts(lint, passed), o)), "failing: ran golangci-lint run")
+		lacks(t, show(Choose(facts(lint, edited("x/a.go", "", 1, 1), passed), o)), "golangci-lint")
 	}
 }
 

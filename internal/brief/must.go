@@ -23,6 +23,7 @@ const (
 	activeRank
 	todoRank
 	failureRank
+	failsRank
 	branchRank
 	otherCheckRank
 )
@@ -104,6 +105,7 @@ func (c *chooser) signs() []sign {
 	var list []sign
 	seen := map[string]bool{}
 	tested := slices.ContainsFunc(c.items, func(it item) bool { return it.fact.Test })
+	some := false // the newest tests passed, and are those that were named
 	for i := range slices.Backward(c.items) {
 		f := c.items[i].fact
 		what, rank := "", 0
@@ -120,8 +122,12 @@ func (c *chooser) signs() []sign {
 			what, rank = "undone "+f.Key, commitRank
 		case f.Runs():
 			what, rank = "in the background", otherCheckRank
+		case f.Checks() && f.State == digest.Failed && !c.items[i].over && seen["tests"] &&
+			(f.Lints() || f.Test && some):
+			what, rank = "fails still", failsRank
 		case f.Checks() && (f.Test || !tested):
 			what, rank = "tests", checkRank
+			some = some || !seen[what] && f.State == digest.Passed && digest.NamesTests(f.Key)
 		case f.Checks() && f.State == digest.Failed && !seen["tests"]:
 			what, rank = "failed", checkRank // since the tests ran
 		case f.Checks() && f.State == digest.Passed && (!c.short || c.besideSummary()):

@@ -15,8 +15,10 @@ type later struct {
 	changed map[string]bool // files and identifiers, and what was done: "committed"
 	asked   []int           // prompts
 	told    []int           // answers
-	// A check passed; tests did; a commit was made, after which the model ended a turn
-	passed, tested, closed bool
+	// A check passed; tests did, more than some that were named; a linter did; a commit was made,
+	// after which the model ended a turn; a file was changed
+	passed, tested, linted, closed, edited bool
+	some                                   []string // the runs of tests that named some, and passed
 	// The seqs of the newest words of the model, of the newest list, and of the newest prompt
 	spoken, listed, wanted uint64
 	branch                 string // the newest that was checked out
@@ -33,6 +35,22 @@ func (l *later) is(changed bool, names ...string) {
 	}
 }
 
+// tests reports whether the tests that failed in a run passed later: all did, or each that the run
+// names was named to a run.
+func (l *later) tests(f *digest.Fact) bool {
+	if l.tested {
+		return true
+	}
+	_, failed, _ := strings.Cut(f.Text, " failed: ")
+	names := strings.FieldsFunc(failed, func(r rune) bool { return r == ',' || r == ' ' })
+	return len(l.some) > 0 && !slices.ContainsFunc(names, func(name string) bool {
+		name = name[strings.LastIndexAny(name, ":/.")+1:]
+		return !slices.ContainsFunc(l.some, func(key string) bool {
+			return strings.Contains(key, name)
+		})
+	})
+}
+
 // setOver marks the items that were true when they were said, and are not: what came later has the
 // same subject and overrules them.
 func (c *chooser) setOver() {
@@ -47,7 +65,16 @@ func (c *chooser) setOver() {
 func (c *chooser) isOver(i int, l *later) bool {
 	switch f := c.items[i].fact; f.Kind {
 	case digest.Command:
-		return f.State == digest.Failed && f.Checks() && (l.tested || !f.Test && l.passed)
+		if f.State != digest.Failed || !f.Checks() {
+			return false
+		}
+		switch {
+		case f.Test:
+			return l.tests(f)
+		case f.Lints():
+			return l.linted || l.closed || l.edited && l.passed
+		}
+		return l.passed || l.tested
 	case digest.Todo: // of a list before the newest, or done with a commit
 		return f.Seq < min(l.listed, l.wanted) || f.State == digest.Active && l.closed
 	case digest.Decision: // the user wants something else, or has changed their mind
@@ -72,6 +99,12 @@ func (c *chooser) isOver(i int, l *later) bool {
 func (c *chooser) ended(i int, words string, l *later) bool {
 	f, newest := c.items[i].fact, len(c.turns)-1
 	until := prose.HoldsUntil(words)
+	if c.turnOf[i] == newest-1 && f.Kind == digest.Answer &&
+		slices.ContainsFunc(c.turns[newest].asked, func(i int) bool {
+			return prose.Chooses(c.items[i].fact.Text)
+		}) {
+		return false // "2 and 3" says nothing without it
+	}
 	if until > prose.Answered && c.isAccepted(i) {
 		return true
 	}
@@ -84,7 +117,8 @@ func (c *chooser) ended(i int, words string, l *later) bool {
 		return l.spoken > f.Seq ||
 			prose.Announces(words) && (l.acts >= minBegun || isChanged(words, l))
 	case prose.Checked:
-		return l.tested || l.passed && !strings.Contains(strings.ToLower(f.Text), "test")
+		return l.tested || len(l.some) > 0 ||
+			l.passed && !strings.Contains(strings.ToLower(f.Text), "test")
 	case prose.Changed:
 		return isChanged(words, l)
 	case prose.Moved:
@@ -119,6 +153,7 @@ func (c *chooser) happened(i int, l *later) {
 	}
 	switch f.Kind {
 	case digest.Edit:
+		l.edited = true
 		for _, name := range append(slices.Clip(it.names), path.Base(c.root.Name(f.Path))) {
 			l.changed[name] = true
 			l.is(strings.Contains(strings.ToLower(name), "test"), "test", "tests", "untested")
@@ -139,7 +174,12 @@ func (c *chooser) happened(i int, l *later) {
 			l.is(alters && strings.ContainsAny(word, "./_"), word) // a name
 		}
 		passed := f.Checks() && ran
-		l.passed, l.tested = l.passed || passed, l.tested || passed && f.Test
+		l.passed, l.linted = l.passed || passed, l.linted || passed && f.Lints()
+		if named := f.Test && digest.NamesTests(f.Key); passed && named {
+			l.some = append(l.some, f.Key)
+		} else if passed && f.Test {
+			l.tested = true
+		}
 	case digest.Prompt:
 		if l.wanted = max(l.wanted, f.Seq); isAsked(f) {
 			l.asked = append(l.asked, i)

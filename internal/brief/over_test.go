@@ -26,6 +26,11 @@ func TestOver(t *testing.T) {
 	done := answer("The lexer of the harbour is as it was wanted.")
 	fails := run("go test ./...", digest.Failed, true)
 	passes := run("mise exec -- go", digest.Passed, true)
+	two := run("go test ./...", digest.Failed, true)
+	two.Text = "ran go test ./...: 2 failed: TestLists, TestTax"
+	alone := run("go test ./price -run TestLists", digest.Passed, true)
+	taxes := run("go test ./price -run TestTax", digest.Passed, true)
+	lints := run("make lint", digest.Failed, false)
 	lint := run("golangci-lint run", digest.Passed, false)
 	lack := said("`readToken` still needs a limit for numbers.")
 	anywhere := said("There is no limit of that yet.")
@@ -62,6 +67,7 @@ func TestOver(t *testing.T) {
 		{"what is not pushed", kept, one(prompt("Mend the gauges"), edit, done), false},
 		{"a bug, and an edit of its file", bug, one(prompt("Mend it"), edit), true},
 		{"a bug, and other words", bug, one(prompt("Mend the gauges first"), done), false},
+		{"a list, and what was chosen of it", bug, one(prompt("1 and 3"), edit), false},
 		{"a question, and a prompt", asks, one(prompt("No, look at the gauges of the port")), true},
 		{"a question, and a prompt that says nothing without it", asks, one(prompt("yes")), false},
 		{"a question that waits", asks, nil, false},
@@ -78,6 +84,12 @@ func TestOver(t *testing.T) {
 		{"what comes next, and a change of it", names, one(edit), true},
 		{"a commit to be made, and made", said("I'm committing that one file now."), one(commit), true},
 		{"tests that fail, and pass by another command", fails, one(passes), true},
+		{"tests that fail, and one of them that passes", two, one(alone), false},
+		{"tests that fail, and one after the other that passes", two, one(alone, taxes), true},
+		{"tests that fail, and others by their names", fails, one(taxes), true},
+		{"a linter that fails, and tests that pass", lints, one(passes), false},
+		{"a linter that fails, an edit, and tests that pass", lints, one(edit, passes), true},
+		{"a linter that fails, and another that passes", lints, one(lint), true},
 		{"tests that fail, and a linter that passes", fails, one(lint), false},
 		{"words about them, and tests that pass", broken, one(passes), true},
 		{"words about them, and a linter that passes", broken, one(lint), false},

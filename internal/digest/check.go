@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // Checks reports whether a fact is a command that says by its exit status how the project is, and
@@ -25,6 +27,25 @@ func (f *Fact) Builds() bool {
 		slices.ContainsFunc(strings.FieldsFunc(f.Key, func(r rune) bool {
 			return r == ' ' || r == ':' || r == '-'
 		}), func(w string) bool { return slices.Contains(buildVerbs[:], w) })
+}
+
+// Lints reports whether a fact is a check that only looks how the project is written. Tests that
+// pass say nothing of it.
+func (f *Fact) Lints() bool {
+	return f.Checks() && !f.Test && slices.ContainsFunc(linters[:], func(w string) bool {
+		return strings.Contains(f.Key, w)
+	})
+}
+
+// linters are in commands that lint.
+var linters = [...]string{"lint", "clippy", "ruff", "flake8", "staticcheck", "rubocop", "shellcheck",
+	"biome", "phpstan", "prettier"}
+
+// NamesTests reports whether a command runs tests by their names alone.
+func NamesTests(command string) bool {
+	return strings.Contains(command, "::") || prose.HasAny(command+" ", []string{" -run ",
+		" -run=", " -k ", " -t ", " --filter ", " --filter=", " --grep ", " -g ", " --tests ",
+		" --only-testing", " -e ", " -Dtest="})
 }
 
 // buildVerbs are the words of commands that build, and do no more.

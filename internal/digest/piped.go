@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,8 +14,15 @@ import (
 var filters = [...]string{"tail", "head", "grep", "egrep", "rg", "sed", "awk", "cat", "tee", "cut",
 	"sort", "uniq", "wc", "less", "more", "column", "tr", "nl", "fold"}
 
-// hidesEnd reports whether the exit status of a script is that of a filter.
+// shown is the exit status of the command before, as a script prints it.
+const shown = "$?"
+
+// hidesEnd reports whether the exit status of a script is that of a filter, or of an echo which
+// prints the status of the command before.
 func hidesEnd(text string) bool {
+	if strings.Contains(text, shown) && endMark(text) != "" {
+		return true
+	}
 	if !strings.Contains(text, "|") || strings.Contains(text, "pipefail") ||
 		strings.Contains(text, "PIPESTATUS") {
 		return false
@@ -28,6 +36,35 @@ func hidesEnd(text string) bool {
 		}
 	}
 	return false
+}
+
+// endMark returns what the last command of a script prints before the status of the one before it:
+// "rc=" of make; echo rc=$?. It is "" if the script ends in another way.
+func endMark(text string) string {
+	list := script.Read(text[:min(len(text), maxScript)])
+	if len(list) < 2 {
+		return ""
+	}
+	words := list[len(list)-1].Words
+	if len(words) < 2 || words[0] != "echo" {
+		return ""
+	}
+	mark, _, ok := strings.Cut(strings.Join(words[1:], " "), shown)
+	if !ok {
+		return ""
+	}
+	return cmp.Or(strings.TrimSpace(mark), " ")
+}
+
+// shownEnd returns the status that a script printed at its end; -1 if it did not.
+func shownEnd(text, output string) int {
+	mark, last := endMark(text), strings.TrimRight(output, "\n ")
+	last = last[strings.LastIndexByte(last, '\n')+1:]
+	rest, ok := strings.CutPrefix(last, strings.TrimSpace(mark))
+	if n, isNumber := leadingNumber(strings.TrimSpace(rest)); ok && mark != "" && isNumber {
+		return n
+	}
+	return -1
 }
 
 // broke reports whether what a check printed tells that it failed. It is asked where no exit status

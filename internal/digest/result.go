@@ -56,7 +56,7 @@ func (d *Digester) result(r *Result) {
 		f.Text, _, _ = strings.Cut(f.Text, beside)
 		return
 	}
-	if words, ok := refusal(o.output); ok {
+	if words, ok := refusal(o.output, r.Failed); ok {
 		d.refused(facts, words)
 		return
 	}
@@ -72,6 +72,9 @@ func (d *Digester) result(r *Result) {
 		o.output = "" // nothing got in its way
 	}
 	hidden := !o.failed && hidesEnd(script)
+	if n := shownEnd(script, o.output); hidden && n > 0 {
+		o.failed, o.exit, hidden = true, n, false
+	}
 	checks := func(i int) bool { return d.Made[i].isCheck() }
 	switch f.Kind {
 	case Command, Commit:
@@ -103,7 +106,11 @@ func (d *Digester) result(r *Result) {
 	case Question:
 		d.chosen(facts, o)
 	case Todo:
-		d.numberedTask(f.Text, o.output)
+		if o.failed {
+			d.notListed(facts)
+		} else {
+			d.numberedTask(f.Text, o.output)
+		}
 	case Said:
 	case Search:
 		if o.failed && o.exit != 1 {
@@ -226,8 +233,12 @@ func (f *Fact) ActKey() string {
 // wordsFollow stands for words of the user to a refused call that are a message of their own.
 const wordsFollow = "\n"
 
-// refusal reports whether the user refused a call, and returns the user's words.
-func refusal(output string) (words string, ok bool) {
+// refusal reports whether the user refused a call, and returns the user's words. Claude Code says
+// that such a call failed: what a tool printed that did not is of a page or a file.
+func refusal(output string, failed bool) (words string, ok bool) {
+	if !failed && strings.HasPrefix(output, "The user doesn't want to ") {
+		return "", false
+	}
 	if prose.HasLead(output, []string{"exec_command failed"}) && // of Codex
 		strings.Contains(output[:min(len(output), maxHead)], "rejected by user") {
 		return "", true
@@ -385,6 +396,29 @@ func answersOf(output string) (given map[string]string, ok bool) {
 		}
 	}
 	return given, true
+}
+
+// notListed takes back what a call that failed would have changed in a list.
+func (d *Digester) notListed(facts []int) {
+	for _, i := range facts {
+		f := d.Made[i]
+		if f.Kind != Todo {
+			continue
+		}
+		before := Fact{Kind: Todo, Key: f.Key, State: Dropped, Text: f.Text}
+		for n := range facts[0] {
+			if g := &d.Made[n]; g.Kind == Todo && g.Key == f.Key {
+				before.State = g.State
+			}
+		}
+		switch at := slices.Index(d.Plan, f.Key); {
+		case f.State == Dropped && at < 0:
+			d.Plan = append(d.Plan, f.Key)
+		case before.State == Dropped && at >= 0:
+			d.Plan = slices.Delete(d.Plan, at, at+1)
+		}
+		d.add(before)
+	}
 }
 
 // numberedTask notes the number that a task list gave to its newest task: "Task #7 created".

@@ -77,6 +77,18 @@ func TestTodos(t *testing.T) {
 			"todo[open]: Print it", "todo[dropped]: Mend the parser", "todo[dropped]: Test it",
 			"todo[dropped]: Print it")
 	})
+	t.Run("a list that was not set", func(t *testing.T) {
+		check(t, []Message{
+			called("a", "TodoWrite", `{"todos":[{"content":"Mend the parser"},{"content":"Test it"}]}`),
+			called("b", "TodoWrite", `{"todos":[{"content":"Test it","status":"done"},`+
+				`{"content":"Print it"}]}`),
+			failedWith("b", "<tool_use_error>InputValidationError</tool_use_error>"),
+			called("c", "update_plan", `{"plan":[]}`)},
+			"todo[open]: Mend the parser", "todo[open]: Test it", "todo[done]: Test it",
+			"todo[open]: Print it", "todo[dropped]: Mend the parser", "todo[open]: Test it",
+			"todo[dropped]: Print it", "todo[open]: Mend the parser", "todo[dropped]: Test it",
+			"todo[dropped]: Mend the parser")
+	})
 	t.Run("a list leaves numbered tasks alone", func(t *testing.T) {
 		check(t, []Message{
 			called("a", "TaskCreate", `{"subject":"Mend the parser"}`),

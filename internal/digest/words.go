@@ -30,6 +30,8 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		}
 		list = withAnswers(list, text)
 	}
+	offers := kind == Said && len(list) > 0 && // a choice between items, which may be short
+		strings.HasSuffix(strings.TrimRight(list[len(list)-1].Text, "*_ "), "?")
 	at, printed := 0, false // a command that was pasted printed what stands right below it
 	for i, p := range list {
 		if n := strings.Index(text[at:], p.Text); n >= 0 {
@@ -60,7 +62,8 @@ func (d *Digester) sentences(kind Kind, text string) int {
 			f.Kind, printed = Code, printed || ran
 		} else {
 			f.Slight = kind == Recap && isFrame(line) ||
-				(kind != Prompt || len(list) > shortPrompt) && prose.IsSlight(line) || slight
+				(kind != Prompt || len(list) > shortPrompt) && prose.IsSlight(line) &&
+					!(offers && len(prose.WithoutMark(line)) < len(line)) || slight
 		}
 		d.add(f)
 		n++

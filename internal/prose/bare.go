@@ -48,6 +48,17 @@ func Agrees(line string) bool {
 		strings.TrimRight(word, ",.!:;—–-"))
 }
 
+// Chooses reports whether a line is nothing but marks of items of a list: "2 and 3", "b)".
+func Chooses(line string) bool {
+	words := strings.FieldsFunc(line, func(r rune) bool {
+		return strings.ContainsRune(" ,.;:()[]#+&、，。", r)
+	})
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool {
+		isMark := len(w) == 1 || strings.Trim(w, "0123456789") == ""
+		return !isMark && !slices.Contains([]string{"and", "or", "und", "et", "和", "と"}, w)
+	})
+}
+
 // IsThin reports whether a line has so few telling words that it is understood only with the lines
 // before it, as "yes, go on".
 func IsThin(line string) bool {

@@ -137,3 +137,13 @@ func TestStanding(t *testing.T) {
 		}
 	}
 }
+
+// What is nothing but marks of a list says nothing without the list.
+func TestChooses(t *testing.T) {
+	for line, want := range map[string]bool{"2": true, "2 and 3": true, "b)": true, "1、3": true,
+		"#12, #14": true, "A & C.": true, "yes": false, "2 weeks": false, "": false} {
+		if Chooses(line) != want {
+			t.Errorf("Chooses(%q) = %t", line, !want)
+		}
+	}
+}

@@ -238,7 +238,7 @@ func divided(o jsonvalue.Object) []jsonvalue.Object {
 		b := jsonvalue.AsObject(raw)
 		if b.Text("type") == "tool_result" {
 			results++
-			if said, reason := refusalOf(b); reason != "" {
+			if said, reason := refusalOf(o, b); reason != "" {
 				b.Set("content", said)
 				raw = jsonvalue.Encode(b)
 				words = append(words, textBlock(reason))
@@ -282,9 +282,12 @@ func withContent(inner jsonvalue.Object, content json.RawMessage) json.RawMessag
 	return jsonvalue.Encode(inner)
 }
 
-// refusalOf returns the result of a refused call without the person's words, and these.
-func refusalOf(result jsonvalue.Object) (said, reason string) {
-	if s, ok := jsonvalue.Text(result["content"]); ok {
+// refusalOf returns the result of a refused call in a record without the person's words, and these.
+// What a tool printed that ran is no refusal, whatever it reads like.
+func refusalOf(record, result jsonvalue.Object) (said, reason string) {
+	_, ran := jsonvalue.Text(record["toolUseResult"])
+	ran = !ran && record.Has("toolUseResult")
+	if s, ok := jsonvalue.Text(result["content"]); ok && !ran && result.True("is_error") {
 		return cutRefusal(s)
 	}
 	return "", ""
