@@ -197,6 +197,14 @@ func (im *transcriptImporter) nameOf(
 	return history.FitSession(own)
 }
 
+// isForkOf reports whether a transcript is a fork of the session of a store, which its agent was
+// handed. The fork keeps the records with their hints, and has an id that the agent gave it.
+func isForkOf(home *transcript.Home, st *transcript.Step) bool {
+	return home != nil && st.Tree != nil && !transcript.IsEntryUUID(st.Session) &&
+		st.Message.Origin.Session != transcript.Fit(st.Session) &&
+		history.FitSession(st.Session) != home.Session
+}
+
 // exportedAs returns the session of a transcript that a store exported: the one of the same name,
 // whatever the format and whichever store exported it, so that no two formats make two sessions. If
 // that one has another conversation than the session of another store, a name of both.
@@ -280,6 +288,9 @@ func (im *transcriptImporter) begin(st *transcript.Step) error {
 	im.out.Session = im.nameOf(st.Session, st.Home, st.Message.Origin)
 	if im.out.Session == "" {
 		return fmt.Errorf("%w: the transcript names no session: give one", history.ErrInput)
+	}
+	if im.as == "" && isForkOf(st.Home, st) {
+		im.out.Session = history.FitSession(st.Session)
 	}
 	if im.as == "" && !im.goesOn {
 		if err := errors.Join(im.storedAs(st), im.resume(st)); err != nil {

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -9,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/exporter"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // This file finds the entry that the store already has for a message of a tree, if it is in its
@@ -224,16 +226,35 @@ func (im *treeImporter) inPlace(next *treeStep, id format.ID) (bool, error) {
 	return len(im.path) == 0, nil
 }
 
+// saidElsewhere returns the entry of a message that was said to this store, if the transcript is a
+// fork of the session that has it.
+func (im *treeImporter) saidElsewhere(o transcript.Origin) ([]format.ID, error) {
+	id, err := format.ParseID(o.Message)
+	if err != nil || im.tree == nil {
+		return nil, nil
+	}
+	switch _, err = im.Header(id); {
+	case errors.Is(err, objects.ErrNotFound):
+		return nil, nil // to another store
+	case err != nil:
+		return nil, err
+	}
+	return []format.ID{id}, nil
+}
+
 // lookUp finds the entries of a message, rewound ones included, first versions only.
 func (im *treeImporter) lookUp(next *treeStep) error {
 	next.known, next.elsewhere = nil, nil
 	o, src := next.step.Message.Origin, next.out.Source
 	if o.Agent == transcript.Own {
 		id, err := im.find(src, o)
-		if !id.IsZero() {
+		if err != nil || !id.IsZero() {
 			next.known = []format.ID{id}
+			return err
 		}
-		return err
+		if next.elsewhere, err = im.saidElsewhere(o); err != nil {
+			return err
+		}
 	}
 	found, err := im.CopiesOf(im.view, src.Agent, src.Session, src.Message)
 	if err != nil {

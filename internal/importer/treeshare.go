@@ -222,11 +222,13 @@ func (w *treeWriter) goesOn(id format.ID) (follows, left bool, err error) {
 	return left, left, err
 }
 
-// isCopyOf reports whether an entry that came from the transcript of another session says what a
-// message says. The other fields of the records may differ, as the directory does.
+// isCopyOf reports whether an entry that came from the transcript of another session, or was said
+// to the store, says what a message says. The other fields of the records may differ, as the
+// directory does.
 func (next *treeStep) isCopyOf(shown *history.Shown) bool {
 	src := shown.Entry.Source
-	if src == nil || src.Session == next.out.Source.Session {
+	if next.step.Message.Origin.Agent != transcript.Own &&
+		(src == nil || src.Session == next.out.Source.Session) {
 		return false
 	}
 	if shown.Gone != "" {
