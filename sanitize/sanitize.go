@@ -67,13 +67,7 @@ func (t *tally) add(class string, n int) {
 	if n == 0 {
 		return
 	}
-	for i := range *t {
-		if (*t)[i].Class == class {
-			(*t)[i].Count += n
-			return
-		}
-	}
-	*t = append(*t, Finding{class, n})
+	*t = AddFindings(*t, []Finding{{class, n}})
 }
 
 // findings returns the counts sorted by class, or nil if there are none.

@@ -99,7 +99,7 @@ var layers = map[string]string{
 		"internal/epochs internal/lists",
 	"internal/edits": "format forest/summarize objects refs sanitize internal/view " +
 		"internal/history internal/summaries internal/store internal/clusters internal/epochs " +
-		"internal/wording internal/edits/mask internal/cache internal/lists",
+		"internal/wording internal/edits/mask internal/cache internal/lists internal/jsonvalue",
 	"internal/outcome": "format internal/digest internal/script internal/terms internal/lists",
 	"internal/blame": "internal/parallel format internal/message internal/digest objects " +
 		"refs internal/history internal/blame/replay",

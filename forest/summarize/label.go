@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -151,15 +152,7 @@ func (o *Others) names(t Topic) []string {
 			l.worth *= changedFactor
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *label) int {
-		switch {
-		case a.worth > b.worth:
-			return -1
-		case a.worth < b.worth:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(a, b *label) int { return cmp.Compare(b.worth, a.worth) })
 	var names, words []string
 	for _, l := range list {
 		switch l.kind {

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -43,11 +42,7 @@ type valued struct {
 
 // value computes the values of all candidates and returns them with the size of the vocabulary.
 func value(list []candidate, authors []string) (out []valued, vocabulary int) {
-	scan, ok := scanners.Get().(*terms.Scanner)
-	if !ok {
-		scan = &terms.Scanner{Whole: true}
-	}
-	defer scanners.Put(scan)
+	scan := &terms.Scanner{Whole: true}
 	number := make(map[uint64]int32, termsAhead*len(list))
 	var frequency []int64 // by number of the term: number of sentences that have it
 	numberOf := func(term uint64) int32 {
@@ -60,7 +55,7 @@ func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 		return n
 	}
 	out = make([]valued, len(list))
-	var buffer, kept []share
+	var buffer []share
 	for i := range list {
 		c := &list[i]
 		shares, nods := looks(scan, buffer[:0], c.text, numberOf)
@@ -68,13 +63,8 @@ func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 		for _, s := range shares {
 			frequency[s.term]++
 		}
-		if len(shares) > cap(kept)-len(kept) {
-			kept = make([]share, 0, max(len(shares), min(sharesAhead, len(shares)*(len(list)-i))))
-		}
-		from := len(kept)
-		kept = append(kept, shares...)
-		out[i] = valued{candidate: c, lower: strings.ToLower(c.text),
-			shares: kept[from:len(kept):len(kept)], nods: nods}
+		out[i] = valued{candidate: c, lower: strings.ToLower(c.text), shares: slices.Clone(shares),
+			nods: nods}
 	}
 	names := namesOf(authors, numberOf)
 	for i := range out {
@@ -92,15 +82,9 @@ func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 	return out, len(number)
 }
 
-// scanners keeps scanners that have met words. They yield no parts of words, which have no value.
-var scanners sync.Pool
-
 // termsAhead is for how many terms of a sentence the vocabulary has room at first: half of what
 // sentences have in talk of many topics.
 const termsAhead = 3
-
-// sharesAhead is for how many shares there is room without another allocation.
-const sharesAhead = 256
 
 // telling is the value of a sentence, in multiples of its best term, above which further terms
 // count less: ten numbers in a row are a table.

@@ -9,12 +9,12 @@ const patchLead = "*** Begin Patch"
 // File: PATH", then lines that begin with +, - or a space) or is a unified diff.
 func (d *Digester) patch(text string) {
 	var f *Fact
-	var before, after, was, now strings.Builder
+	var before, after, now strings.Builder // after has the lines that name a place, too
 	flush := func() {
 		if f != nil {
 			f.Text = f.Key + " " + f.Path + naming(changedNames(before.String(), after.String()))
 			if f.Key == "edited" {
-				f.Was, f.Now = hashOf(was.String()), hashOf(now.String())
+				f.Was, f.Now = hashOf(before.String()), hashOf(now.String())
 			}
 			f.Key = ""
 			d.add(*f)
@@ -23,7 +23,6 @@ func (d *Digester) patch(text string) {
 		f = nil
 		before.Reset()
 		after.Reset()
-		was.Reset()
 		now.Reset()
 	}
 	for line := range strings.SplitSeq(text, "\n") {
@@ -44,7 +43,6 @@ func (d *Digester) patch(text string) {
 			after.WriteString(line[1:] + "\n")
 		case strings.HasPrefix(line, "-"):
 			f.Removed++
-			was.WriteString(line[1:] + "\n")
 			before.WriteString(line[1:] + "\n")
 		case strings.HasPrefix(line, "@@ "):
 			after.WriteString(strings.Trim(line, "@ ") + "\n")

@@ -180,16 +180,17 @@ func (es *Edits) hides(id format.ID) *replaced {
 }
 
 // behind returns the messages that a replacement stands for, directly or through other
-// replacements.
-func (es *Edits) behind(r *replaced) map[format.ID]bool {
+// replacements; with whole, those of which no part is left.
+func (es *Edits) behind(r *replaced, whole bool) map[format.ID]bool {
 	messages := map[format.ID]bool{}
 	for todo := slices.Clone(r.Targets); len(todo) > 0; todo = todo[1:] {
 		at := slices.IndexFunc(es.list, func(o replaced) bool { return o.id == todo[0].Entry })
-		if at < 0 {
+		switch {
+		case at >= 0:
+			todo = append(todo, es.list[at].Targets...)
+		case !whole || todo[0].Part == format.WholeEntry:
 			messages[todo[0].Entry] = true
-			continue
 		}
-		todo = append(todo, es.list[at].Targets...)
 	}
 	return messages
 }

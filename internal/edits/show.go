@@ -1,7 +1,6 @@
 package edits
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/edits/mask"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
@@ -49,7 +49,7 @@ func (es *Edits) edited(list []view.Message) []view.Message {
 		}
 	}
 	for i := range es.list {
-		list = es.list[i].apply(list, len(es.behind(&es.list[i])))
+		list = es.list[i].apply(list, len(es.behind(&es.list[i], false)))
 	}
 	return list
 }
@@ -77,7 +77,7 @@ func (es *Edits) masked(id format.ID, text string, parts []byte) (string, []byte
 	if done == nil {
 		return text, parts, nil
 	}
-	parts = joinParts(raws)
+	parts = jsonvalue.Array(raws)
 	return history.Words(parts), parts, done
 }
 
@@ -89,19 +89,6 @@ func (es *Edits) MaskedShown(shown *history.Shown) *history.Shown {
 	out := *shown
 	out.Text, out.Parts, out.Masked = es.masked(shown.ID, shown.Text, shown.Parts)
 	return &out
-}
-
-func joinParts(raws []json.RawMessage) []byte {
-	var b bytes.Buffer
-	b.WriteByte('[')
-	for i, raw := range raws {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(raw)
-	}
-	b.WriteByte(']')
-	return b.Bytes()
 }
 
 // apply puts a replacement in the place of its first target in list and removes the others.
@@ -172,7 +159,7 @@ func (r *replaced) inParts(m view.Message, indexes []int, said *bool) view.Messa
 			raws[i] = mask.Replace(json.RawMessage(`{"text":""}`), text)
 		}
 	}
-	m.Parts = joinParts(raws)
+	m.Parts = jsonvalue.Array(raws)
 	m.Text = history.Words(m.Parts)
 	return m
 }

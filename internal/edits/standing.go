@@ -45,7 +45,7 @@ func (s *Reader) Standings(
 		}
 		for i := range es.list {
 			r := &es.list[i]
-			behind := es.wholeBehind(r)
+			behind := es.behind(r, true)
 			oldest, newest := -1, len(l.messages)
 			for id := range behind {
 				if at, ok := place[id]; ok {
@@ -62,7 +62,7 @@ func (s *Reader) Standings(
 			// Else the tail has it
 			if first := l.messages[oldest]; l.messages[newest].Seq <= through {
 				list = append(list, Standing{First: first.ID, Prefix: prefix,
-					Message: r.message(view.Message{Seq: first.Seq}, len(es.behind(r)))})
+					Message: r.message(view.Message{Seq: first.Seq}, len(es.behind(r, false)))})
 			}
 		}
 		return nil
@@ -89,20 +89,4 @@ func (s *Reader) anyReplaced(v *refs.View, session string) (some bool, err error
 		return nil
 	})
 	return some, err
-}
-
-// wholeBehind returns the messages that a replacement stands for as a whole, directly or through
-// other replacements.
-func (es *Edits) wholeBehind(r *replaced) map[format.ID]bool {
-	messages := map[format.ID]bool{}
-	for todo := slices.Clone(r.Targets); len(todo) > 0; todo = todo[1:] {
-		at := slices.IndexFunc(es.list, func(o replaced) bool { return o.id == todo[0].Entry })
-		switch {
-		case at >= 0:
-			todo = append(todo, es.list[at].Targets...)
-		case todo[0].Part == format.WholeEntry:
-			messages[todo[0].Entry] = true
-		}
-	}
-	return messages
 }

@@ -322,7 +322,7 @@ func (im *treeImporter) finishPlace() error {
 		return err
 	}
 	tip := im.view.Get(history.RefName(im.as, im.branch)).ID
-	if there, err := im.endsRight(tip, nil); err != nil || there {
+	if there, err := im.endsRight(tip); err != nil || there {
 		return err
 	}
 	if err := im.group.flush(); err != nil {
@@ -341,13 +341,13 @@ func (im *treeImporter) finishPlace() error {
 }
 
 // endsRight reports whether a tip follows the end of the line and no message of the transcript that
-// left it. fresh are entries that are not stored yet.
-func (im *treeImporter) endsRight(tip format.ID, fresh map[format.ID]*format.Entry) (bool, error) {
+// left it.
+func (im *treeImporter) endsRight(tip format.ID) (bool, error) {
 	target, err := im.target()
 	if err != nil {
 		return false, err
 	}
-	near, _, err := im.nearest(tip, target, fresh)
+	near, _, err := im.nearest(tip, target, nil)
 	if err != nil {
 		return false, err
 	}

@@ -59,11 +59,7 @@ func failed(raw json.RawMessage, outer bool) bool {
 
 // isEmpty reports whether a value is null, false, zero or empty.
 func isEmpty(v json.RawMessage) bool {
-	switch string(v) {
-	case "null", "false", "0", `""`, "{}", "[]":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"null", "false", "0", `""`, "{}", "[]"}, string(v))
 }
 
 // isCode reports whether a value is a number other than zero, which may be written as a string.

@@ -2,7 +2,10 @@
 // It runs nothing and expands nothing.
 package script
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Command is a simple command of a script. One that ends a group, whose redirections it has, is the
 // word ) or }.
@@ -330,11 +333,8 @@ func (p *reader) endWord() {
 
 // isKeyword reports whether a word stands before a command.
 func isKeyword(w string) bool {
-	switch w {
-	case "if", "then", "else", "elif", "do", "while", "until", "!", "time":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"if", "then", "else", "elif", "do", "while", "until", "!",
+		"time"}, w)
 }
 
 func isAssignment(word string) bool {

@@ -52,11 +52,7 @@ func get(o jsonvalue.Object, name string) json.RawMessage {
 
 // isEmpty reports whether raw is null, an empty array or an empty object, or absent.
 func isEmpty(raw json.RawMessage) bool {
-	switch string(raw) {
-	case "", "null", "[]", "{}":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"", "null", "[]", "{}"}, string(raw))
 }
 
 // isField reports whether an event is known to have a field.

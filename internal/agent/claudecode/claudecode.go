@@ -8,6 +8,7 @@
 package claudecode
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -70,18 +71,13 @@ func starts() []string {
 // isBookkeeping reports whether a kind of record without an id, or of an attachment, is known to be
 // of the client alone. All of them are kept with the message that follows.
 func isBookkeeping(kind string) bool {
-	switch kind {
-	case "file-history-snapshot", kindQueue, "custom-title", "ai-title", "agent-name",
-		"agent-color", "permission-mode", "mode",
-		"pr-link", "tag", "worktree-state", "content-replacement", "file-history-delta",
-		"attribution-snapshot", "bridge-session", "marble-origami-commit",
-		"tools-used", "atis-latch", "cost-state", "environment", "model", "date", "date_change",
-		"session_context", "remote_session_change", "skill_listing", "agent_listing_delta",
-		"deferred_tools_delta", "mcp_instructions_delta", "command_permissions", "auto_mode",
-		"task_reminder":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"file-history-snapshot", kindQueue, "custom-title", "ai-title",
+		"agent-name", "agent-color", "permission-mode", "mode", "pr-link", "tag", "worktree-state",
+		"content-replacement", "file-history-delta", "attribution-snapshot", "bridge-session",
+		"marble-origami-commit", "tools-used", "atis-latch", "cost-state", "environment", "model",
+		"date", "date_change", "session_context", "remote_session_change", "skill_listing",
+		"agent_listing_delta", "deferred_tools_delta", "mcp_instructions_delta",
+		"command_permissions", "auto_mode", "task_reminder"}, kind)
 }
 
 // Slug is the name of the directory that Claude Code keeps a project's transcripts in.

@@ -336,14 +336,10 @@ func (d *reader) turn(t *telling, i int32, o jsonvalue.Object) error {
 		return nil
 	}
 	when, _ := transcript.TimeOf(o["timestamp"])
-	return d.emit(transcript.Step{
-		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home,
-		Thread: e.thread.name, Tree: d.tree, RewindTo: t.said[sibling],
-		Message: transcript.Message{Time: when, Origin: transcript.Origin{
-			Agent: Agent, Session: transcript.Fit(o.Text("sessionId")),
-			Message: transcript.Fit("rewind:" + e.id),
-		}},
-	})
+	st := d.stats.Rewind(Agent, "rewind:"+e.id, when, t.said[sibling])
+	st.Thread, st.Tree = e.thread.name, d.tree
+	st.Message.Origin.Session = transcript.Fit(o.Text("sessionId"))
+	return d.emit(st)
 }
 
 // parts reports whether several entries follow the one that an entry follows.

@@ -191,7 +191,7 @@ func pieceParts(list []transcript.Piece, rest jsonvalue.Object) (parts []transcr
 		}
 		left.Set(pieceText, p.Text)
 		parts = append(parts, transcript.Part{Kind: transcript.PartHidden,
-			Raw: transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(left)})})
+			Raw: transcript.Hidden(Agent, left)})
 	}
 	return parts
 }

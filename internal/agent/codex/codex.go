@@ -49,12 +49,8 @@ func starts() []string {
 // isOld reports whether a record without an envelope is a response item. Rollouts were written so
 // before September 2025.
 func isOld(o jsonvalue.Object) bool {
-	switch o.Text("type") {
-	case itemMessage, itemReasoning, itemCall, itemOutput, itemCustom, itemCustomOut,
-		itemLocalShell, itemWebSearch:
-		return true
-	}
-	return false
+	return slices.Contains([]string{itemMessage, itemReasoning, itemCall, itemOutput, itemCustom,
+		itemCustomOut, itemLocalShell, itemWebSearch}, o.Text("type"))
 }
 
 // clientMarks are what Codex writes in the user's name. docs/agents/codex.md has the table.

@@ -202,8 +202,7 @@ func contentPart(raw json.RawMessage, usual string) json.RawMessage {
 			return transcript.MediaPart("", "", url, transcript.Extra(Agent, rest))
 		}
 	}
-	return transcript.HiddenPart(
-		jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"content": raw})})
+	return transcript.Hidden(Agent, jsonvalue.Object{"content": raw})
 }
 
 func thoughts(payload, left jsonvalue.Object) (parts []json.RawMessage) {

@@ -231,15 +231,8 @@ func (d *reader) rollBack(o jsonvalue.Object, turns int) error {
 		return nil
 	}
 	when, _ := transcript.TimeOf(o["timestamp"])
-	st := transcript.Step{
-		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home,
-		RewindTo: d.order[at].origin,
-		Message: transcript.Message{Time: when, Origin: transcript.Origin{
-			Agent: Agent, Session: transcript.Fit(d.session),
-			Message: transcript.Fit(
-				d.names.Next("rewind:" + transcript.Derive(16, string(jsonvalue.Encode(o))))),
-		}},
-	}
+	name := d.names.Next("rewind:" + transcript.Derive(16, string(jsonvalue.Encode(o))))
+	st := d.stats.Rewind(Agent, name, when, d.order[at].origin)
 	if d.met != nil {
 		d.met.Add(metName, st.Message.Origin.Message)
 	}

@@ -172,8 +172,7 @@ func hideClients(parts []json.RawMessage) {
 		p := transcript.ReadPart(raw)
 		kept := p.Body.Object(Agent)
 		if p.Kind == transcript.PartText && p.Text != "" && isOwn(p, kept) {
-			parts[i] = transcript.HiddenPart(
-				extra(jsonvalue.Object{"part": jsonvalue.Encode(plainPart(p, kept))}))
+			parts[i] = hidden(plainPart(p, kept))
 		}
 	}
 }

@@ -29,6 +29,11 @@ var clientMarks = transcript.Voices{Elements: []string{"system-reminder"},
 // aroundName keeps in a result what stands around the words of the person who refused the call.
 const aroundName = "around"
 
+// hidden keeps a part that no part of a message stands for.
+func hidden(part jsonvalue.Object) json.RawMessage {
+	return transcript.Hidden(Agent, jsonvalue.Object{"part": jsonvalue.Encode(part)})
+}
+
 func extra(rest jsonvalue.Object) jsonvalue.Object {
 	return jsonvalue.Object{Agent: jsonvalue.Encode(rest)}
 }
@@ -65,7 +70,7 @@ func partOf(o jsonvalue.Object) json.RawMessage {
 			return transcript.MediaPart(mime, "", url, extra(rest.Without("url", "mime", "type")))
 		}
 	}
-	return transcript.HiddenPart(extra(jsonvalue.Object{"part": jsonvalue.Encode(rest)}))
+	return hidden(rest)
 }
 
 // ownPart undoes partOf; ok is false for a part that opencode did not write.
@@ -120,11 +125,7 @@ func plainPart(p transcript.Part, kept jsonvalue.Object) jsonvalue.Object {
 func toolPart(o jsonvalue.Object) (call, result json.RawMessage, typed string) {
 	id, tool, state := o.Text("callID"), o.Text("tool"), o.Object("state")
 	if id == "" || tool == "" || state.Object("input") == nil {
-		return transcript.HiddenPart(
-				extra(
-					jsonvalue.Object{"part": jsonvalue.Encode(
-						o.Without("sessionID", "messageID"))})),
-			nil, ""
+		return hidden(o.Without("sessionID", "messageID")), nil, ""
 	}
 	rest := o.Without("sessionID", "messageID", "type", "callID", "tool", "state")
 	left := state.Without("input")

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -211,12 +212,8 @@ func (d *reader) named(info jsonvalue.Object) jsonvalue.Object {
 
 // isKnownPart reports whether a type of part is no drift.
 func isKnownPart(kind string) bool {
-	switch kind {
-	case "text", "reasoning", "file", "tool", "step-start", "step-finish", "snapshot", "patch",
-		"agent", "retry", "compaction", subtask:
-		return true
-	}
-	return false
+	return slices.Contains([]string{"text", "reasoning", "file", "tool", "step-start",
+		"step-finish", "snapshot", "patch", "agent", "retry", "compaction", subtask}, kind)
 }
 
 // give emits the message that is held back.
@@ -282,12 +279,7 @@ func (d *reader) end() {
 	if from == "" || at < 0 || d.failed != nil {
 		return
 	}
-	d.failed = d.emit(transcript.Step{
-		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home,
-		RewindTo: d.order[at].origin,
-		Message: transcript.Message{Origin: transcript.Origin{Agent: Agent,
-			Session: transcript.Fit(d.stats.Session), Message: transcript.Fit("revert:" + from)}},
-	})
+	d.failed = d.emit(d.stats.Rewind(Agent, "revert:"+from, time.Time{}, d.order[at].origin))
 }
 
 // maxFile is the most bytes of one file of the storage directory that are read.

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,11 +29,8 @@ func isSecond(o jsonvalue.Object) bool { return !o.Has("info") && o.Text("type")
 
 // isNoted reports whether a message of the second shape is about the conversation, not in it.
 func isNoted(info jsonvalue.Object) bool {
-	switch info.Object(secondName).Text("type") {
-	case "synthetic", "system", secondShell:
-		return true
-	}
-	return false
+	return slices.Contains([]string{"synthetic", "system",
+		secondShell}, info.Object(secondName).Text("type"))
 }
 
 // second reads a message of the second shape; ok is false for one that says nothing, or is of a

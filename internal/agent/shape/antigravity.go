@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,19 +27,13 @@ func antigravityStarts() []string { return []string{`{"step_index":`, `{"source"
 
 // isKnown reports whether a type of step is no drift.
 func isKnown(kind string) bool {
-	switch kind {
-	case "CONVERSATION_HISTORY", "EPHEMERAL_MESSAGE", "KNOWLEDGE_ARTIFACTS", "USER_SETTINGS",
-		"ERROR_MESSAGE",
-		"CHECKPOINT", "SYSTEM_MESSAGE", "GENERIC", "TOOL_RESPONSE", "RUN_COMMAND", "COMMAND_STATUS",
-		"SEND_COMMAND_INPUT",
+	return slices.Contains([]string{"CONVERSATION_HISTORY", "EPHEMERAL_MESSAGE",
+		"KNOWLEDGE_ARTIFACTS", "USER_SETTINGS", "ERROR_MESSAGE", "CHECKPOINT", "SYSTEM_MESSAGE",
+		"GENERIC", "TOOL_RESPONSE", "RUN_COMMAND", "COMMAND_STATUS", "SEND_COMMAND_INPUT",
 		"LIST_DIRECTORY", "VIEW_FILE", "VIEW_FILE_OUTLINE", "VIEW_CODE_ITEM", "VIEW_CONTENT_CHUNK",
-		"CODE_ACTION",
-		"GREP_SEARCH", "FIND", "SEARCH_WEB", "READ_URL_CONTENT", "MCP_TOOL", "TASK_BOUNDARY",
-		"NOTIFY_USER",
-		"GENERATE_IMAGE", "BROWSER_SUBAGENT", "ASK_QUESTION", "INVOKE_SUBAGENT", "PROPOSE_CODE":
-		return true
-	}
-	return false
+		"CODE_ACTION", "GREP_SEARCH", "FIND", "SEARCH_WEB", "READ_URL_CONTENT", "MCP_TOOL",
+		"TASK_BOUNDARY", "NOTIFY_USER", "GENERATE_IMAGE", "BROWSER_SUBAGENT", "ASK_QUESTION",
+		"INVOKE_SUBAGENT", "PROPOSE_CODE"}, kind)
 }
 
 // Read reads a transcript, as transcript.Read says. name is the conversation that the directory of
@@ -192,9 +187,7 @@ func callPart(id string, raw json.RawMessage) (call, json.RawMessage) {
 	b := jsonvalue.AsObject(raw)
 	tool, args := b.Text("name"), b.Object("args")
 	if tool == "" || args == nil && b.Has("args") {
-		return call{},
-			transcript.HiddenPart(
-				jsonvalue.Object{AntigravityAgent: jsonvalue.Encode(jsonvalue.Object{"call": raw})})
+		return call{}, transcript.Hidden(AntigravityAgent, jsonvalue.Object{"call": raw})
 	}
 	if args == nil {
 		args = jsonvalue.Object{}

@@ -230,12 +230,8 @@ func clineResult(text string) (tool, output string, ok bool) {
 
 // clineAsks reports whether the result of a tool is what the person answers.
 func clineAsks(tool string) bool {
-	switch tool {
-	case "ask_followup_question", "attempt_completion", "plan_mode_respond", "act_mode_respond",
-		"new_task", "condense", "report_bug":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"ask_followup_question", "attempt_completion",
+		"plan_mode_respond", "act_mode_respond", "new_task", "condense", "report_bug"}, tool)
 }
 
 // ClineSpent reads what a call of the model took, from what is kept of its message.

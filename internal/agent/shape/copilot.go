@@ -24,35 +24,23 @@ func copilotStarts() []string { return []string{`{"type":"`, `{"id":"`, `{"data"
 
 // isBookkeeping reports whether a type of event is known to say nothing.
 func isBookkeeping(kind string) bool {
-	switch kind {
-	case "session.start", "session.resume", "session.shutdown", "session.usage_record",
-		"session.idle",
-		"session.model_change", "session.mode_changed", "session.title_changed",
-		"session.context_changed",
-		"session.truncation", "session.usage_info", "session.compaction_start",
-		"session.workspace_file_changed",
+	return slices.Contains([]string{"session.start", "session.resume", "session.shutdown",
+		"session.usage_record", "session.idle", "session.model_change", "session.mode_changed",
+		"session.title_changed", "session.context_changed", "session.truncation",
+		"session.usage_info", "session.compaction_start", "session.workspace_file_changed",
 		"session.plan_changed", "session.tools_updated", "session.task_complete",
-		"session.custom_agents_updated",
-		"session.snapshot_rewind", "session.handoff", "session.remote_steerable_changed",
-		"session.schedule_created",
+		"session.custom_agents_updated", "session.snapshot_rewind", "session.handoff",
+		"session.remote_steerable_changed", "session.schedule_created",
 		"session.permissions_changed", "session.skills_loaded", "session.mcp_servers_loaded",
-		"assistant.turn_start",
-		"assistant.turn_end", "assistant.usage", "assistant.intent", "assistant.reasoning",
-		"tool.execution_start",
-		"tool.execution_progress", "tool.execution_partial_result", "tool.user_requested",
-		"subagent.started",
+		"assistant.turn_start", "assistant.turn_end", "assistant.usage", "assistant.intent",
+		"assistant.reasoning", "tool.execution_start", "tool.execution_progress",
+		"tool.execution_partial_result", "tool.user_requested", "subagent.started",
 		"subagent.completed", "subagent.failed", "subagent.selected", "subagent.deselected",
-		"hook.start", "hook.end",
-		"hook.progress", "skill.invoked", "pending_messages.modified", "system.message",
-		"permission.requested",
-		"permission.completed", "user_input.requested", "user_input.completed",
-		"elicitation.requested",
-		"elicitation.completed", "abort", "command.queued", "command.execute", "command.completed",
-		"exit_plan_mode.requested", "exit_plan_mode.completed", "external_tool.requested",
-		"external_tool.completed":
-		return true
-	}
-	return false
+		"hook.start", "hook.end", "hook.progress", "skill.invoked", "pending_messages.modified",
+		"system.message", "permission.requested", "permission.completed", "user_input.requested",
+		"user_input.completed", "elicitation.requested", "elicitation.completed", "abort",
+		"command.queued", "command.execute", "command.completed", "exit_plan_mode.requested",
+		"exit_plan_mode.completed", "external_tool.requested", "external_tool.completed"}, kind)
 }
 
 // noteMember returns the member of the data that is the text of an event about the conversation; ok
@@ -240,11 +228,7 @@ func prompt(m *transcript.Message, data, left jsonvalue.Object) (parts []json.Ra
 	}
 	list, _ := data.Array("attachments")
 	for _, raw := range list {
-		parts = append(parts,
-			transcript.HiddenPart(
-				jsonvalue.Object{
-					CopilotAgent: jsonvalue.Encode(jsonvalue.Object{"attachment": raw}),
-				}))
+		parts = append(parts, transcript.Hidden(CopilotAgent, jsonvalue.Object{"attachment": raw}))
 	}
 	delete(left, "attachments")
 	source := data.Text("source")
@@ -329,8 +313,7 @@ func (d *copilotReader) call(raw json.RawMessage) json.RawMessage {
 	b := jsonvalue.AsObject(raw)
 	id, tool := b.Text("toolCallId"), b.Text("name")
 	if id == "" || tool == "" {
-		return transcript.HiddenPart(
-			jsonvalue.Object{CopilotAgent: jsonvalue.Encode(jsonvalue.Object{"request": raw})})
+		return transcript.Hidden(CopilotAgent, jsonvalue.Object{"request": raw})
 	}
 	d.tools[id], d.asks[id] = tool, b.Object("arguments").Text("prompt")
 	rest := b.Without("toolCallId", "name", "arguments")

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -40,15 +41,11 @@ func qwenStarts() []string {
 
 // isQwenBookkeeping reports whether a subtype of system records is known to say nothing.
 func isQwenBookkeeping(subtype string) bool {
-	switch subtype {
-	case "ui_telemetry", "attribution_snapshot", "slash_command", "at_command", "rewind",
-		"custom_title", "notification", "cron",
-		"file_history_snapshot", "session_artifact_snapshot", "session_artifact_event",
-		"agent_bootstrap", "agent_launch_prompt",
-		"mid_turn_user_message", "parent_session", "session_source":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"ui_telemetry", "attribution_snapshot", "slash_command",
+		"at_command", "rewind", "custom_title", "notification", "cron", "file_history_snapshot",
+		"session_artifact_snapshot", "session_artifact_event", "agent_bootstrap",
+		"agent_launch_prompt", "mid_turn_user_message", "parent_session",
+		"session_source"}, subtype)
 }
 
 // Read reads a transcript, as transcript.Read says. name is the session that the file is named for,

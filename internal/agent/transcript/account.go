@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -10,31 +11,20 @@ import (
 
 // isAccount reports whether a member names the account of the person.
 func isAccount(name string) bool {
-	var plain [len("ownerorganizationuuid")]byte
-	n := 0
-	for _, c := range []byte(name) {
-		if c == '_' || c == '-' {
-			continue
+	plain := strings.Map(func(c rune) rune {
+		switch {
+		case c == '_' || c == '-':
+			return -1
+		case 'A' <= c && c <= 'Z':
+			return c + 'a' - 'A'
 		}
-		if n == len(plain) {
-			return false
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		plain[n], n = c, n+1
-	}
-	if bytes.HasSuffix(plain[:n], []byte("email")) {
-		return true
-	}
-	switch string(plain[:n]) {
-	case "emailaddress", "accountuuid", "accountid", "owneraccountuuid",
-		"owneraccountid", "organizationuuid", "organizationid", "ownerorganizationuuid",
-		"ownerorganizationid", "orgid", "orguuid", "credentialorg", "organizationname", "username",
-		"userid":
-		return true
-	}
-	return false
+		return c
+	}, name)
+	return len(plain) <= len("ownerorganizationuuid") && (strings.HasSuffix(plain, "email") ||
+		slices.Contains([]string{"emailaddress", "accountuuid", "accountid", "owneraccountuuid",
+			"owneraccountid", "organizationuuid", "organizationid", "ownerorganizationuuid",
+			"ownerorganizationid", "orgid", "orguuid", "credentialorg", "organizationname",
+			"username", "userid"}, plain))
 }
 
 // PassedAccount is what Stats counts the members as that name the account of the person.
@@ -85,12 +75,8 @@ func endsAccount(c byte) bool {
 // isTold reports whether a member has what was given to a tool, or what a tool or a person told:
 // there an address is a word like others.
 func isTold(name string) bool {
-	switch name {
-	case "args", "arguments", "content", "input", "output", "parameters", "result", "text",
-		"toolUseResult":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"args", "arguments", "content", "input", "output", "parameters",
+		"result", "text", "toolUseResult"}, name)
 }
 
 // WithoutAccount returns a value without members that name the account of the person, and without

@@ -23,8 +23,7 @@ type Blocks string
 
 // TextPart makes a part of a text. rest are members to keep.
 func (a Blocks) TextPart(s string, rest jsonvalue.Object) Part {
-	return Part{Raw: TextPart(s, Extra(string(a), rest)),
-		Kind: PartText}
+	return Part{Raw: TextPart(s, Extra(string(a), rest)), Kind: PartText}
 }
 
 // PartOf makes a part of a block of content, and keeps the members that parts do not have. tool
@@ -54,19 +53,14 @@ func (a Blocks) PartOf(raw json.RawMessage, tool func(id string) string) Part {
 		}
 	case "tool_result":
 		if id := b.Text("tool_use_id"); id != "" {
-			return Part{Raw: a.resultPart(b, id, tool(id)),
-				Kind: PartResult, ID: id}
+			return Part{Raw: a.resultPart(b, id, tool(id)), Kind: PartResult, ID: id}
 		}
 	case "image", "document":
 		if made := a.mediaPart(b); made != nil {
 			return Part{Raw: made, Kind: PartMedia}
 		}
 	}
-	return Part{
-		Raw: HiddenPart(
-			jsonvalue.Object{string(a): jsonvalue.Encode(jsonvalue.Object{"block": raw})}),
-		Kind: PartHidden,
-	}
+	return Part{Raw: Hidden(string(a), jsonvalue.Object{"block": raw}), Kind: PartHidden}
 }
 
 func (a Blocks) resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {

@@ -19,11 +19,7 @@ const (
 // Hide makes a part that no model is shown of one that a client wrote into a message of the user.
 // Joined gives it back.
 func Hide(agent string, part json.RawMessage) json.RawMessage {
-	return hiddenPiece(agent, jsonvalue.Object{pieceWhole: part})
-}
-
-func hiddenPiece(agent string, kept jsonvalue.Object) json.RawMessage {
-	return HiddenPart(jsonvalue.Object{agent: jsonvalue.Encode(kept)})
+	return Hidden(agent, jsonvalue.Object{pieceWhole: part})
 }
 
 // Divide hides what the marks of a client tell in the parts of a message in the user's name. note
@@ -79,7 +75,7 @@ func piecePart(agent string, of json.RawMessage, p Piece, joins bool) json.RawMe
 	switch {
 	case p.Client:
 		kept.Set(pieceText, p.Text)
-		return hiddenPiece(agent, kept)
+		return Hidden(agent, kept)
 	case joins:
 		return TextPart(p.Text, Extra(agent, kept))
 	}

@@ -214,12 +214,7 @@ func (f *Flat) leave(gone []link, id string, o jsonvalue.Object) error {
 		return nil
 	}
 	when, _ := TimeOf(o["timestamp"])
-	return f.emit(Step{
-		Kind: KindRewind, Session: f.Stats.Session, Home: f.Stats.Home, RewindTo: gone[at].origin,
-		Message: Message{Time: when,
-			Origin: Origin{Agent: f.agent, Session: Fit(f.Stats.Session),
-				Message: Fit("rewind:" + id)}},
-	})
+	return f.emit(f.Stats.Rewind(f.agent, "rewind:"+id, when, gone[at].origin))
 }
 
 // Origin returns the origin of a message of the transcript.

@@ -85,29 +85,13 @@ func (h *Hints) Usable(most *int) bool {
 // Diff returns the hints that turn got into want. For equal messages only V is set. The hints of a
 // message whose words are gone say so.
 func Diff(want, got *Message) Hints {
-	h := Hints{V: 1, Gone: want.Gone}
-	if want.Origin != got.Origin {
-		from := want.Origin
-		h.From = &from
-	}
-	if want.Note != got.Note {
-		h.Note = &want.Note
-	}
-	if want.Role != got.Role {
-		h.Role = &want.Role
-	}
-	if want.Author != got.Author {
-		h.Author = &want.Author
-	}
+	h := Hints{V: 1, Gone: want.Gone, From: change(want.Origin, got.Origin),
+		Note: change(want.Note, got.Note), Role: change(want.Role, got.Role),
+		Author: change(want.Author, got.Author), Tokens: change(want.Tokens, got.Tokens),
+		Invocation: change(want.Invocation, got.Invocation)}
 	if !want.Time.Equal(got.Time) {
 		ms := want.Time.UnixMilli()
 		h.Time = &ms
-	}
-	if want.Invocation != got.Invocation {
-		h.Invocation = &want.Invocation
-	}
-	if want.Tokens != got.Tokens {
-		h.Tokens = &want.Tokens
 	}
 	if want.Gone != "" {
 		return h
@@ -134,6 +118,14 @@ func Diff(want, got *Message) Hints {
 		h.Results = &list
 	}
 	return h
+}
+
+// change returns what is wanted; nil if that is what there is.
+func change[T comparable](want, got T) *T {
+	if want == got {
+		return nil
+	}
+	return &want
 }
 
 func sameWords(a, b *Message) bool {

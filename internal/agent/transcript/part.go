@@ -149,6 +149,11 @@ func HiddenPart(extra jsonvalue.Object) json.RawMessage {
 	return with(jsonvalue.Object{"thought": json.RawMessage("true")}, extra)
 }
 
+// Hidden is HiddenPart for members that an agent keeps.
+func Hidden(agent string, kept jsonvalue.Object) json.RawMessage {
+	return HiddenPart(jsonvalue.Object{agent: jsonvalue.Encode(kept)})
+}
+
 // CallPart is a part with a call.
 func CallPart(id, tool string, args json.RawMessage, extra jsonvalue.Object) json.RawMessage {
 	return with(jsonvalue.NewObject("functionCall",

@@ -155,6 +155,13 @@ func (s *Stats) PassN(kind string, n int) {
 	}
 }
 
+// Rewind returns a rewind to a message, which a record of an agent tells that has this name.
+func (s *Stats) Rewind(agent, name string, when time.Time, to Origin) Step {
+	return Step{Kind: KindRewind, Session: s.Session, Home: s.Home, RewindTo: to,
+		Message: Message{Time: when,
+			Origin: Origin{Agent: agent, Session: Fit(s.Session), Message: Fit(name)}}}
+}
+
 // ReadHome takes from the hints of a record the session of a store that the transcript was exported
 // from. The first record that names one counts. h may be nil.
 func (s *Stats) ReadHome(h *Hints) {

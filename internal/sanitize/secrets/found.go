@@ -95,11 +95,7 @@ func join(found []Found) []Found {
 
 // isGeneric reports whether a class only tells where the secret stood.
 func isGeneric(class string) bool {
-	switch class {
-	case "authorization", "cookie", "password", "secret":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"authorization", "cookie", "password", "secret"}, class)
 }
 
 // Redact returns b with a marker in place of each secret. The secrets are disjoint and in order.
