@@ -15,8 +15,7 @@ import (
 )
 
 func newAvailCheckCmd(a *app) *cobra.Command {
-	return namesOnly(a.newCmd("check [NAME...]",
-		func(args []string) error { return runAvailCheck(a, args) }))
+	return namesOnly(a.newCmd("check [NAME...]", a.onStore(a.checkSummarizers)))
 }
 
 type checkDoc struct {
@@ -29,11 +28,7 @@ type checkDoc struct {
 	Text    string `json:"text,omitempty"`
 }
 
-func runAvailCheck(a *app, names []string) error {
-	s, err := a.openStore()
-	if err != nil {
-		return err
-	}
+func (a *app) checkSummarizers(s *session.Store, names []string) error {
 	if len(names) == 0 {
 		names = s.Config.Summarize.Chain
 	}

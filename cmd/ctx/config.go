@@ -7,13 +7,14 @@ import (
 )
 
 func newConfigCmd(a *app) *cobra.Command {
-	cmd := a.newCmd("config", func([]string) error { return runConfigList(a, true) })
+	origin := true
+	cmd := a.newCmd("config", a.listSettings(&origin))
 	return group(cmd, newConfigListCmd(a), newConfigGetCmd(a), newConfigSetCmd(a))
 }
 
 func newConfigListCmd(a *app) *cobra.Command {
 	var origin bool
-	cmd := a.newCmd("list", func([]string) error { return runConfigList(a, origin) })
+	cmd := a.newCmd("list", a.listSettings(&origin))
 	cmd.Flags().BoolVar(&origin, "show-origin", false, "show where each setting is set")
 	return cmd
 }
@@ -30,23 +31,21 @@ func newConfigGetCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runConfigList(a *app, origin bool) error {
-	s, err := a.openStore()
-	if err != nil {
-		return err
-	}
-	var rows [][]string
-	for _, setting := range s.Clusters.Settings() {
-		switch {
-		case a.json:
-			a.document(setting)
-		case origin:
-			rows = append(rows,
-				[]string{setting.Key + "=" + oneLine(setting.Value), oneLine(setting.Origin)})
-		default:
-			a.line("%s=%s", setting.Key, oneLine(setting.Value))
+func (a *app) listSettings(origin *bool) runE {
+	return a.onStore(func(s *session.Store, _ []string) error {
+		var rows [][]string
+		for _, setting := range s.Clusters.Settings() {
+			switch {
+			case a.json:
+				a.document(setting)
+			case *origin:
+				rows = append(rows,
+					[]string{setting.Key + "=" + oneLine(setting.Value), oneLine(setting.Origin)})
+			default:
+				a.line("%s=%s", setting.Key, oneLine(setting.Value))
+			}
 		}
-	}
-	a.table(rows)
-	return nil
+		a.table(rows)
+		return nil
+	})
 }

@@ -201,7 +201,7 @@ var layers = map[string]string{
 	"internal/page": "format forest/summarize internal/digest internal/jsonvalue " +
 		"internal/message objects refs sanitize internal/sanitize/controls internal/view " +
 		"internal/brief internal/history internal/store internal/clusters internal/epochs " +
-		"internal/recall internal/session internal/sessions internal/lists",
+		"internal/recall internal/session internal/sessions internal/lists internal/summaries",
 	"internal/page/live": "format internal/jsonvalue internal/page refs internal/repo " +
 		"internal/history internal/session internal/cli/command internal/cli/environ " +
 		"internal/lists",

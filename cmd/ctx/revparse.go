@@ -5,32 +5,27 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 func newRevParseCmd(a *app) *cobra.Command {
 	var shorten, storeDir bool
-	cmd := a.newCmd("rev-parse [--short] REV... | --store-dir", func(args []string) error {
-		if storeDir {
-			return printStoreDir(a)
-		}
-		return revParse(a, args, shorten)
-	})
+	cmd := a.newCmd("rev-parse [--short] REV... | --store-dir",
+		a.onStore(func(s *session.Store, args []string) error {
+			if storeDir {
+				return a.pathResult(fields("path", s.Dir, "id", s.ID), s.Dir)
+			}
+			return revParse(a, s, args, shorten)
+		}))
 	cmd.Args = either(&storeDir, between(0, 0), between(1, -1))
 	cmd.Flags().BoolVar(&shorten, "short", false, "print at least 12 digits, as many as needed")
 	cmd.Flags().BoolVar(&storeDir, "store-dir", false, "print the path of the store instead")
 	return cmd
 }
 
-func printStoreDir(a *app) error {
-	s, err := a.openStore()
-	if err != nil {
-		return err
-	}
-	return a.pathResult(fields("path", s.Dir, "id", s.ID), s.Dir)
-}
-
-func revParse(a *app, args []string, shorten bool) error {
-	s, view, err := a.openView()
+func revParse(a *app, s *session.Store, args []string, shorten bool) error {
+	view, err := s.Refs.Read()
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,9 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sessions"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/spf13/cobra"
 )
 
@@ -49,11 +51,7 @@ func newSessionUnpinCmd(a *app) *cobra.Command {
 func (a *app) aboutCmd(
 	use string, change func(about *history.About, rest []string),
 ) *cobra.Command {
-	return a.newCmd(use, func(args []string) error {
-		s, view, err := a.openView()
-		if err != nil {
-			return err
-		}
+	return a.newCmd(use, a.onView(func(s *session.Store, view *refs.View, args []string) error {
 		one, err := sessionNamed(s, view, args[:1])
 		if err != nil {
 			return err
@@ -76,7 +74,7 @@ func (a *app) aboutCmd(
 		}
 		return a.result(fields("session", one.Name, "title", document.OrNull(about.Title), "tags",
 			append([]string{}, about.Tags...), "pinned", about.Pinned), "%s", text)
-	})
+	}))
 }
 
 // tagsText returns what is said of a session besides its title: that it is pinned, and its tags.

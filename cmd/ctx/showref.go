@@ -7,25 +7,23 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/state"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
 func newShowRefCmd(a *app) *cobra.Command {
 	var head bool
-	cmd := a.newCmd("show-ref [--head] [NAME...]", func(args []string) error {
-		return showRefs(a, args, head)
-	})
+	cmd := a.newCmd("show-ref [--head] [NAME...]",
+		a.onView(func(_ *session.Store, view *refs.View, names []string) error {
+			return showRefs(a, view, names, head)
+		}))
 	cmd.ValidArgsFunction = a.completeRefs()
 	cmd.Flags().BoolVar(&head, "head", false, "list HEAD, too")
 	return cmd
 }
 
-func showRefs(a *app, names []string, head bool) error {
-	_, view, err := a.openView()
-	if err != nil {
-		return err
-	}
+func showRefs(a *app, view *refs.View, names []string, head bool) error {
 	any := false
 	for _, name := range view.Names("") {
 		v := view.Get(name)
@@ -47,32 +45,30 @@ func showRefs(a *app, names []string, head bool) error {
 }
 
 func newForEachRefCmd(a *app) *cobra.Command {
-	cmd := a.newCmd("for-each-ref [PREFIX...]", func(prefixes []string) error {
-		s, view, err := a.openView()
+	cmd := a.newCmd("for-each-ref [PREFIX...]", a.onView(a.forEachRef))
+	cmd.ValidArgsFunction = a.completeRefs()
+	return cmd
+}
+
+func (a *app) forEachRef(s *session.Store, view *refs.View, prefixes []string) error {
+	for _, name := range view.Names("") {
+		if name == "HEAD" || !startsWithOne(name, prefixes) {
+			continue
+		}
+		v := view.Get(name)
+		header, err := s.Objects.Header(v.ID)
+		kind := ""
+		if err == nil {
+			kind, _, err = format.HeaderKind(header)
+		}
+		if err == nil {
+			err = a.result(refMembers(name, v), "%v %s %s", v.ID, kind, name)
+		}
 		if err != nil {
 			return err
 		}
-		for _, name := range view.Names("") {
-			if name == "HEAD" || !startsWithOne(name, prefixes) {
-				continue
-			}
-			v := view.Get(name)
-			header, err := s.Objects.Header(v.ID)
-			if err != nil {
-				return err
-			}
-			kind, _, err := format.HeaderKind(header)
-			if err != nil {
-				return err
-			}
-			if err := a.result(refMembers(name, v), "%v %s %s", v.ID, kind, name); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	cmd.ValidArgsFunction = a.completeRefs()
-	return cmd
+	}
+	return nil
 }
 
 // startsWithOne reports whether a name is one of the prefixes, or begins with one and a slash.

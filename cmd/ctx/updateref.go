@@ -16,17 +16,18 @@ import (
 
 func newUpdateRefCmd(a *app) *cobra.Command {
 	var remove bool
-	cmd := a.newCmd("update-ref REF NEW [OLD] | -d REF [OLD]", func(args []string) error {
-		u := refUpdate{name: strings.TrimPrefix(args[0], "refs/"), remove: remove}
-		rest := args[1:]
-		if !remove {
-			u.to, rest = rest[0], rest[1:]
-		}
-		if len(rest) > 0 {
-			u.old = &rest[0]
-		}
-		return updateRef(a, u)
-	})
+	cmd := a.newCmd("update-ref REF NEW [OLD] | -d REF [OLD]",
+		a.onView(func(s *session.Store, view *refs.View, args []string) error {
+			u := refUpdate{name: strings.TrimPrefix(args[0], "refs/"), remove: remove}
+			rest := args[1:]
+			if !remove {
+				u.to, rest = rest[0], rest[1:]
+			}
+			if len(rest) > 0 {
+				u.old = &rest[0]
+			}
+			return updateRef(a, s, view, u)
+		}))
 	cmd.Args = either(&remove, between(1, 2), between(2, 3))
 	cmd.ValidArgsFunction = a.completeRevs()
 	cmd.Flags().BoolVarP(&remove, "delete", "d", false, "delete the ref")
@@ -40,16 +41,12 @@ type refUpdate struct {
 	remove   bool
 }
 
-func updateRef(a *app, u refUpdate) error {
-	s, view, err := a.openView()
-	if err != nil {
-		return err
-	}
-	if !u.remove && isZeros(u.to) {
-		return withHint(usagef("64 zeros name no object"), "-d deletes a ref")
-	}
+func updateRef(a *app, s *session.Store, view *refs.View, u refUpdate) (err error) {
 	var to format.ID
 	if !u.remove {
+		if isZeros(u.to) {
+			return withHint(usagef("64 zeros name no object"), "-d deletes a ref")
+		}
 		if to, err = resolve(s, view, u.to); err != nil {
 			return err
 		}

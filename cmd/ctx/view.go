@@ -25,7 +25,9 @@ type viewOptions struct {
 func newViewCmd(a *app) *cobra.Command {
 	o := &viewOptions{}
 	cmd := o.newCmd(a, "view [SESSION] [--open] [--serve]",
-		func([]string) error { return o.run(a) })
+		a.onView(func(s *session.Store, view *refs.View, _ []string) error {
+			return o.run(a, s, view)
+		}))
 	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`, once it is complete")
 	cmd.Flags().BoolVar(&o.open, "open", false, "open the page")
 	cmd.Flags().BoolVar(&o.serve, "serve", false, "show the page live, until interrupted")
@@ -33,22 +35,16 @@ func newViewCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func (o *viewOptions) run(a *app) error {
-	s, view, err := a.openView()
-	if err != nil {
-		return err
-	}
+func (o *viewOptions) run(a *app, s *session.Store, view *refs.View) error {
 	if o.serve || o.cmd.Flags().Changed("port") {
 		return o.startServer(a, s, view)
 	}
-	path := a.path(o.file)
 	cache := filepath.Join(s.Dir, "cache", "view")
-	var pages [][]byte
+	pagesOf := o.projectPage
 	if o.cmd.Flags().Changed("session") {
-		pages, path, err = o.sessionPages(a, s, view, cache, path)
-	} else {
-		pages, path, err = o.projectPage(a, s, view, cache, path)
+		pagesOf = o.sessionPages
 	}
+	pages, path, err := pagesOf(a, s, view, cache, a.path(o.file))
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,12 @@
 package brief
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // snapshot is the state that Gemini CLI keeps of older history. It reads it back from a message of
@@ -98,9 +97,5 @@ func (s *snapshot) add(l Line, what string) {
 }
 
 func (s *snapshot) text() string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // strings alone: it cannot fail
-	return b.String()
+	return string(jsonvalue.Encode(s)) + "\n" // strings alone: it cannot fail
 }

@@ -45,10 +45,14 @@ func newModel(
 		if err != nil {
 			return nil, err
 		}
-		m.left.cur = max(
-			slices.IndexFunc(m.left.items, func(it *item) bool { return it.session == whole }), 0)
+		m.left.cur = max(m.sessionAt(whole), 0)
 	}
 	return m, m.choose()
+}
+
+// sessionAt returns where a session is in the list; -1 for nowhere.
+func (m *model) sessionAt(name string) int {
+	return slices.IndexFunc(m.left.items, func(it *item) bool { return it.session == name })
 }
 
 // load reads the refs and the sessions.
@@ -72,8 +76,7 @@ func (m *model) choose() error {
 	p, err := m.talk(it.session, it.branch, it.title)
 	if p != nil {
 		m.right = []*page{p}
-		w, h := m.sizeOf(p)
-		p.reveal(w, h)
+		p.reveal(m.sizeOf(p))
 	}
 	return err
 }
@@ -117,20 +120,16 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // revealAll moves all pages so that what is selected is on the screen.
 func (m *model) revealAll() {
 	for _, p := range append([]*page{m.left}, m.right...) {
-		w, h := m.sizeOf(p)
-		p.reveal(w, h)
+		p.reveal(m.sizeOf(p))
 	}
 }
 
-// page returns the page that keys go to; nil if there is none.
+// page returns the page that keys go to.
 func (m *model) page() *page {
-	switch {
-	case m.onLeft:
+	if m.onLeft || len(m.right) == 0 {
 		return m.left
-	case len(m.right) > 0:
-		return m.right[len(m.right)-1]
 	}
-	return nil
+	return m.right[len(m.right)-1]
 }
 
 func (m *model) key(msg tea.KeyPressMsg) (tea.Cmd, error) {
@@ -202,8 +201,7 @@ func (m *model) typeKey(msg tea.KeyPressMsg) tea.Cmd {
 // push opens a page over the others.
 func (m *model) push(p *page) {
 	m.right, m.onLeft = append(m.right, p), false
-	w, h := m.sizeOf(p)
-	p.reveal(w, h)
+	p.reveal(m.sizeOf(p))
 }
 
 // back closes a page, or leaves: from the conversation to the sessions, and from there the program.
@@ -245,14 +243,12 @@ func (m *model) reload() error {
 	if err := m.load(); err != nil {
 		return err
 	}
-	m.left.cur = max(
-		slices.IndexFunc(m.left.items, func(it *item) bool { return it.session == name }), 0)
+	m.left.cur = max(m.sessionAt(name), 0)
 	if it := m.left.current(); it != nil && slices.Contains(it.branches, branch) &&
 		it.session == name {
 		it.branch = branch
 	}
-	w, h := m.sizeOf(m.left)
-	m.left.reveal(w, h)
+	m.left.reveal(m.sizeOf(m.left))
 	m.status = "read again"
 	if len(m.left.items) == 0 {
 		m.onLeft = true
@@ -263,10 +259,10 @@ func (m *model) reload() error {
 // act does something with the selected item.
 func (m *model) act(key string) (tea.Cmd, error) {
 	p := m.page()
-	if p == nil || p.current() == nil {
+	it := p.current()
+	if it == nil {
 		return nil, nil
 	}
-	it := p.current()
 	switch key {
 	case "p":
 		if it.id.IsZero() {
@@ -287,11 +283,10 @@ func (m *model) act(key string) (tea.Cmd, error) {
 		return m.expandItem(it), nil
 	default:
 		it.open, it.width = !it.open, 0
-		w, h := m.sizeOf(p)
 		if p.cur == p.top {
 			p.off = 0
 		}
-		p.reveal(w, h)
+		p.reveal(m.sizeOf(p))
 	}
 	return nil, nil
 }
@@ -328,8 +323,7 @@ func (m *model) jump(it *item) (tea.Cmd, error) {
 		return m.expandItem(it), nil // rewound: no branch has it any more
 	}
 	title := ""
-	if i := slices.IndexFunc(m.left.items,
-		func(s *item) bool { return s.session == it.session }); i >= 0 {
+	if i := m.sessionAt(it.session); i >= 0 {
 		title = m.left.items[i].title
 	}
 	p, err := m.talk(it.session, it.branch, title)
@@ -356,9 +350,6 @@ func placeOf(items []*item, id format.ID) int {
 // move changes what is selected. It reads older messages when it comes near the first one.
 func (m *model) move(key string) (tea.Cmd, error) {
 	p := m.page()
-	if p == nil {
-		return nil, nil
-	}
 	before := p.cur
 	w, h := m.sizeOf(p)
 	near := 0

@@ -82,9 +82,6 @@ func (m *model) rightPage() *page {
 // titleLine says what is shown, and where in it the selected item is.
 func (m *model) titleLine() string {
 	p := m.page()
-	if p == nil {
-		p = m.left
-	}
 	where := ""
 	if it := p.current(); it != nil && p.kind != helpsPage {
 		where = fmt.Sprintf(" %d of %d ", p.cur+1, len(p.items))
@@ -116,9 +113,6 @@ func (m *model) statusLine() string {
 		return " " + m.status
 	}
 	p := m.page()
-	if p == nil {
-		p = m.left
-	}
 	return hints(p.kind, len(p.items) == 0, m.width)
 }
 

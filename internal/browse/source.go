@@ -27,14 +27,16 @@ type source struct {
 	zone  *time.Location
 }
 
-// minute is the form of a time, as precise as a list needs.
-const minute = "2006-01-02 15:04"
+// clock returns a time, as precise as a list needs.
+func (s *source) clock(t time.Time) string { return s.form(t, "2006-01-02 15:04") }
 
-func (s *source) clock(t time.Time) string {
+func (s *source) day(t time.Time) string { return s.form(t, time.DateOnly) }
+
+func (s *source) form(t time.Time, layout string) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return t.In(s.zone).Format(minute)
+	return t.In(s.zone).Format(layout)
 }
 
 // sessions lists the sessions, the pinned ones and then the newest first.
@@ -256,13 +258,6 @@ func (s *source) cluster(c clusters.ClusterInfo) *item {
 			return append(rows, textRows(text)...), nil
 		},
 	}
-}
-
-func (s *source) day(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return t.In(s.zone).Format(time.DateOnly)
 }
 
 // expand lists the messages that an object stands for, as `ctx expand` does. It holds their ids

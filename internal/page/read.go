@@ -20,6 +20,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -342,16 +343,12 @@ func (r *reader) summaries(
 ) (list []Summary, err error) {
 	for _, cover := range info.Covers {
 		one := Summary{ID: cover.Summary.String()}
-		header, _, err := r.s.History.Text(cover.Summary)
+		sum, _, err := summaries.Stored(r.s.History, cover.Summary)
 		if history.IsLost(err) {
 			one.Sentences = []Sentence{{Text: "The words of this summary are gone."}}
 			list = append(list, one)
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		sum, err := format.DecodeSummary(header)
 		if err != nil {
 			return nil, err
 		}

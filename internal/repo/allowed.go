@@ -57,7 +57,7 @@ func (r *Repo) Allowed() (bool, error) {
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
-	if physical(r.Dir) == r.Dir {
+	if Physical(r.Dir) == r.Dir {
 		return true, nil
 	}
 	return slices.ContainsFunc(list, func(a AllowedStore) bool { return a.Path == r.Dir }), nil

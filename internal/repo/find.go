@@ -27,7 +27,7 @@ func Find(env Env) (dir string, err error) {
 		return "", fmt.Errorf("cannot search for a store: the working directory %q was removed, "+
 			"or is not an absolute path", env.WorkDir)
 	}
-	start := physical(env.WorkDir)
+	start := Physical(env.WorkDir)
 	dir, err = findUp(start, env.Home, sameDevice, true)
 	if err == nil && dir == "" {
 		err = fmt.Errorf("%w: %q and the directories above it", ErrNoStore, start)
@@ -161,9 +161,9 @@ func refuseForeign(dir string, info fs.FileInfo) error {
 	return nil
 }
 
-// physical returns path without symbolic links, so that a directory has one store on whatever path
+// Physical returns path without symbolic links, so that a directory has one store on whatever path
 // it is reached. It returns path itself if it cannot resolve it.
-func physical(path string) string {
+func Physical(path string) string {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		return resolved
 	}

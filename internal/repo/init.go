@@ -46,7 +46,7 @@ func Init(env Env, project string) (r *Repo, created bool, err error) {
 	if !filepath.IsAbs(project) {
 		return nil, false, fmt.Errorf("cannot make a store in %q: not an absolute path", project)
 	}
-	project, err = projectFor(env, physical(project))
+	project, err = projectFor(env, Physical(project))
 	if err != nil {
 		return nil, false, err
 	}

@@ -249,11 +249,7 @@ func besides(fit []SealedAnswer, a *SealedAnswer) (why string, known bool) {
 
 // Generation returns the generation of a stored summary.
 func (s *Reader) Generation(id format.ID) (uint64, error) {
-	header, err := s.Objects.Header(id)
-	if err != nil {
-		return 0, err
-	}
-	sum, err := format.DecodeSummary(header)
+	sum, err := headerOf(s.Reader, id)
 	if err != nil {
 		return 0, err
 	}

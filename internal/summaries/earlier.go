@@ -137,15 +137,11 @@ func (p *pastCovers) before(id format.ID) error {
 
 // fitting returns the cover that a summary has inside the run of the removed summary.
 func (p *pastCovers) fitting(id format.ID) (v format.Cover, ok bool, err error) {
-	header, _, err := p.Text(id)
+	sum, _, err := Stored(p.Reader.Reader, id)
 	var gone *objects.GoneError
 	if errors.As(err, &gone) {
 		return v, false, nil
 	}
-	if err != nil {
-		return v, false, err
-	}
-	sum, err := format.DecodeSummary(header)
 	if err != nil {
 		return v, false, err
 	}

@@ -287,13 +287,9 @@ const (
 func (s *Reader) ReadExtract(
 	id format.ID,
 ) (list []summarize.Sentence, generation uint64, err error) {
-	header, text, err := s.Text(id)
+	sum, text, err := Stored(s.Reader, id)
 	if err != nil {
 		return nil, 0, err
-	}
-	sum, err := format.DecodeSummary(header)
-	if err != nil {
-		return nil, 0, fmt.Errorf("object %v: %w", id, err)
 	}
 	if sum.Body.Media != format.MediaExtract {
 		return nil, sum.Generation, nil

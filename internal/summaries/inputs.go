@@ -2,6 +2,7 @@ package summaries
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -12,18 +13,41 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
+// Stored reads a summary and its body without the nonce.
+func Stored(s *history.Reader, id format.ID) (*format.Summary, []byte, error) {
+	header, body, err := s.Text(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	sum, err := decode(id, header)
+	return sum, body, err
+}
+
+// headerOf reads a summary without its body.
+func headerOf(s *history.Reader, id format.ID) (*format.Summary, error) {
+	header, err := s.Objects.Header(id)
+	if err != nil {
+		return nil, err
+	}
+	return decode(id, header)
+}
+
+func decode(id format.ID, header []byte) (*format.Summary, error) {
+	sum, err := format.DecodeSummary(header)
+	if err != nil {
+		return nil, fmt.Errorf("object %v: %w", id, err)
+	}
+	return sum, nil
+}
+
 // ReadText returns the text of a summary and its generation. The text is "" for an extract and
 // for a forgotten text.
 func (s *Reader) ReadText(id format.ID) (text string, generation uint64, err error) {
-	header, body, err := s.Text(id)
+	sum, body, err := Stored(s.Reader, id)
 	var gone *objects.GoneError
 	if errors.As(err, &gone) {
-		header, err = s.Objects.Header(id)
+		sum, err = headerOf(s.Reader, id)
 	}
-	if err != nil {
-		return "", 0, err
-	}
-	sum, err := format.DecodeSummary(header)
 	if err != nil {
 		return "", 0, err
 	}

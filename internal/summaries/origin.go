@@ -1,7 +1,6 @@
 package summaries
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -21,13 +20,9 @@ type Origin struct {
 func (s *Reader) Origins(view *refs.View, ids []format.ID) (map[format.ID]Origin, error) {
 	origins := map[format.ID]Origin{}
 	for _, id := range ids {
-		header, err := s.Objects.Header(id)
+		sum, err := headerOf(s.Reader, id)
 		if err != nil {
 			return nil, err
-		}
-		sum, err := format.DecodeSummary(header)
-		if err != nil {
-			return nil, fmt.Errorf("object %v: %w", id, err)
 		}
 		origins[id] = Origin{Summary: sum}
 	}

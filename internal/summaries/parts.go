@@ -40,15 +40,11 @@ func (r *ListReader) Parts(covers []format.Cover) ([]view.Part, error) {
 func (r *ListReader) PartsOf(covers []format.Cover, gone bool) ([]view.Part, error) {
 	parts := make([]view.Part, len(covers))
 	for i, c := range covers {
-		header, text, err := r.Text(c.Summary)
+		sum, text, err := Stored(r.Reader.Reader, c.Summary)
 		if gone && err != nil && history.ButGone(err) == nil {
 			parts[i] = view.Part{Summary: c.Summary, Interim: c.Interim, Text: GoneSummary}
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		sum, err := format.DecodeSummary(header)
 		if err != nil {
 			return nil, err
 		}

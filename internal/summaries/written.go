@@ -30,11 +30,7 @@ type uncovered struct{ from, to uint64 }
 func (s *Reader) WrittenCovers(covers []format.Cover) ([]format.Cover, error) {
 	var out []format.Cover
 	for _, v := range covers {
-		header, err := s.Objects.Header(v.Summary)
-		if err != nil {
-			return nil, err
-		}
-		sum, err := format.DecodeSummary(header)
+		sum, err := headerOf(s.Reader, v.Summary)
 		if err != nil {
 			return nil, err
 		}

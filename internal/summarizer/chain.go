@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
-	"github.com/gemini-ctx/ctx/internal/child"
 	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
@@ -63,11 +62,14 @@ func New(c Config) (*Chain, error) {
 		if len(m.Command) == 0 {
 			return nil, fmt.Errorf("summarizer %q has no command", m.Name)
 		}
-		chain.asked = append(chain.asked,
-			&Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout,
-				Context: c.Context})
+		chain.asked = append(chain.asked, c.helper(m))
 	}
 	return chain, nil
+}
+
+func (c *Config) helper(m Member) *Helper {
+	return &Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout,
+		Context: c.Context}
 }
 
 // names returns the members that have a health. The extractive summarizer has none, because it is
@@ -169,7 +171,7 @@ func (c *Chain) Summarize(ctx context.Context, ask summarize.Request) (summarize
 func failureOf(m Member, err error) *Failure {
 	var f *Failure
 	if !errors.As(err, &f) {
-		f = &Failure{Name: m.Name, Kind: Garbage, Why: child.OneLine(err.Error(), maxWhy)}
+		f = &Failure{Name: m.Name, Kind: Garbage, Why: Plain(err.Error())}
 	}
 	return f
 }
@@ -233,8 +235,7 @@ func Check(
 	if m.Name == Extractive {
 		return extractive{}.Summarize(ctx, ask)
 	}
-	h := &Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout,
-		Context: c.Context}
+	h := c.helper(m)
 	told, err := h.Summarize(ctx, ask)
 	if after := h.Close(); err == nil {
 		err = after

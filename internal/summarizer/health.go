@@ -248,14 +248,13 @@ type markDoc struct {
 // Load returns the stored health.
 func (f *HealthFile) Load() *Health {
 	b, err := durable.ReadAtMost(f.Path, maxHealth)
-	if err != nil {
-		return &Health{}
+	if err == nil {
+		var h *Health
+		if h, err = decodeHealth(b); err == nil {
+			return h
+		}
 	}
-	h, err := decodeHealth(b)
-	if err != nil {
-		return &Health{}
-	}
-	return h
+	return &Health{}
 }
 
 // Update changes the stored health. It writes the file only if the health differs afterwards.

@@ -61,10 +61,8 @@ func (h *Helper) Summarize(ctx context.Context, ask summarize.Request) (summariz
 		return summarize.Response{}, err
 	}
 	if n := sourceTokens(ask); n > h.can.MaxInputTokens {
-		return summarize.Response{}, h.fail(
-			&Failure{Kind: TooLong,
-				Why: fmt.Sprintf("inputs have %d tokens, it takes %d", n,
-					h.can.MaxInputTokens)})
+		return summarize.Response{}, h.fail(because(TooLong, "inputs have %d tokens, it takes %d",
+			n, h.can.MaxInputTokens))
 	}
 	if h.answered[ask.Claim.String()] {
 		// The claim is asked again. A late second answer to the first request could not be
@@ -99,14 +97,14 @@ func (h *Helper) ready(ctx context.Context) error {
 		return nil
 	}
 	if len(h.Command) == 0 {
-		return h.fail(&Failure{Kind: Missing, Why: "no program is set for it"})
+		return h.fail(because(Missing, "no program is set for it"))
 	}
 	path, err := child.Find(h.Command[0], h.Beside)
 	if err == nil {
 		h.running, err = launch(h.Context, path, h.Command[1:])
 	}
 	if err != nil {
-		return h.fail(&Failure{Kind: Missing, Why: child.OneLine(err.Error(), maxWhy)})
+		return h.fail(because(Missing, "%s", Plain(err.Error())))
 	}
 	h.answered = map[string]bool{}
 	first, err := h.next(ctx, cmp.Or(h.Start, StartTimeout), Silent)
@@ -118,10 +116,8 @@ func (h *Helper) ready(ctx context.Context) error {
 		return h.fail(f)
 	}
 	if len(first.waiting) > 0 {
-		return h.fail(
-			&Failure{Kind: Garbage,
-				Why: "wrote more than its first line before it was asked: " +
-					quoted(first.waiting)})
+		return h.fail(because(Garbage, "wrote more than its first line before it was asked: %s",
+			quoted(first.waiting)))
 	}
 	h.can = can
 	return nil
@@ -173,18 +169,14 @@ func (h *Helper) next(ctx context.Context, timeout time.Duration, late Kind) (li
 		case !ok:
 			return line{}, h.gone(late)
 		case errors.Is(l.err, errOversized):
-			return line{}, h.fail(
-				&Failure{Kind: Oversized,
-					Why: fmt.Sprintf("wrote a line of more than %d bytes", MaxLine)})
+			return l, h.fail(because(Oversized, "wrote a line of more than %d bytes", MaxLine))
 		case l.err != nil:
-			return line{},
-				h.fail(&Failure{Kind: Crashed, Why: child.OneLine(l.err.Error(), maxWhy)})
+			return l, h.fail(because(Crashed, "%s", Plain(l.err.Error())))
 		}
 		return l, nil
 	case <-timer.C:
 		said := h.running.stderr.Said()
-		return line{},
-			h.fail(&Failure{Kind: late, Why: fmt.Sprintf("said nothing for %v%s", timeout, said)})
+		return line{}, h.fail(because(late, "said nothing for %v%s", timeout, said))
 	case <-ctx.Done():
 		h.kill()
 		return line{}, ctx.Err()
@@ -201,7 +193,7 @@ func (h *Helper) gone(late Kind) error {
 	if late == Silent && err == nil {
 		kind = Silent
 	}
-	return h.fail(&Failure{Kind: kind, Why: p.ending(err)})
+	return h.fail(because(kind, "%s", p.ending(err)))
 }
 
 // fail sets the name of a failure, and kills the helper unless it can be asked again.
@@ -242,8 +234,7 @@ func (h *Helper) Close() error {
 	}
 	_ = p.stop(grace)
 	if f != nil {
-		f.Name = h.Name
-		return f
+		return h.fail(f)
 	}
 	return nil
 }
@@ -323,7 +314,7 @@ func (p *process) read(stdout io.Reader) {
 	defer close(p.lines)
 	r := bufio.NewReaderSize(stdout, 64<<10)
 	for {
-		text, err := readLine(r)
+		text, err := ReadLine(r, MaxLine)
 		if len(bytes.TrimSpace(text)) == 0 && err == nil {
 			continue
 		}
@@ -349,13 +340,13 @@ func (p *process) read(stdout io.Reader) {
 
 var errOversized = errors.New("line is too long")
 
-// readLine reads a line of at most MaxLine bytes, and never holds more. A last line without an end
+// ReadLine reads a line of at most so many bytes, and never holds more. A last line without an end
 // comes with io.EOF.
-func readLine(r *bufio.Reader) ([]byte, error) {
+func ReadLine(r *bufio.Reader, most int) ([]byte, error) {
 	var text []byte
 	for {
 		part, err := r.ReadSlice('\n')
-		if len(text)+len(part) > MaxLine {
+		if len(text)+len(part) > most {
 			return nil, errOversized
 		}
 		text = append(text, part...)

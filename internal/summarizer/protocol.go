@@ -133,10 +133,9 @@ func encodeLine(v any) ([]byte, error) {
 func decodeLine(line []byte, into any) *Failure {
 	switch {
 	case bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line):
-		return &Failure{Kind: Binary, Why: "wrote bytes that are no text"}
+		return because(Binary, "wrote bytes that are no text")
 	case json.Unmarshal(line, into) != nil:
-		return &Failure{Kind: Garbage,
-			Why: fmt.Sprintf("wrote a line that is not of the protocol: %s", quoted(line))}
+		return because(Garbage, "wrote a line that is not of the protocol: %s", quoted(line))
 	}
 	return nil
 }
@@ -148,7 +147,7 @@ func decodeCapability(line []byte) (Capability, *Failure) {
 		return c, f
 	}
 	if err := c.check(); err != nil {
-		return c, &Failure{Kind: Garbage, Why: fmt.Sprintf("%v: %s", err, quoted(line))}
+		return c, because(Garbage, "%v: %s", err, quoted(line))
 	}
 	return c, nil
 }
@@ -176,30 +175,20 @@ func decodeAnswer(line []byte, claim string, answered map[string]bool) (WireAnsw
 	}
 	switch {
 	case a.V != Version || a.Claim == "" || a.Error != nil && a.Text != "":
-		return a, &Failure{Kind: Garbage,
-			Why: fmt.Sprintf("wrote a line that is no answer: %s", quoted(line))}
+		return a, because(Garbage, "wrote a line that is no answer: %s", quoted(line))
 	case a.Claim != claim && answered[a.Claim]:
-		return a, &Failure{Kind: Twice,
-			Why: fmt.Sprintf("answered claim %s again", child.OneLine(a.Claim, 12))}
+		return a, because(Twice, "answered claim %s again", child.OneLine(a.Claim, 12))
 	case a.Claim != claim:
-		return a, &Failure{Kind: WrongClaim,
-			Why: fmt.Sprintf("answered claim %s, which it was not given",
-				child.OneLine(a.Claim, 12))}
+		return a, because(WrongClaim, "answered claim %s, which it was not given",
+			child.OneLine(a.Claim, 12))
 	case a.Error != nil && !slices.Contains(saidKinds(), a.Error.Kind):
-		return a, &Failure{Kind: Garbage,
-			Why: fmt.Sprintf("told of an error of an unknown kind: %s",
-				quoted([]byte(a.Error.Kind)))}
+		return a, because(Garbage, "told of an error of an unknown kind: %s",
+			quoted([]byte(a.Error.Kind)))
 	case a.Error != nil:
-		return a, &Failure{Kind: a.Error.Kind, Why: told(a.Error.Message)}
+		return a, because(a.Error.Kind, "%s",
+			cmp.Or(Plain(a.Error.Message), "it did not say why"))
 	}
 	return a, nil
-}
-
-func told(message string) string {
-	if message = child.OneLine(message, maxWhy); message == "" {
-		return "it did not say why"
-	}
-	return message
 }
 
 // nameOf makes a helper's description of itself fit for a header: it replaces every character that
@@ -270,6 +259,11 @@ type Failure struct {
 	Why  string // one line, cleaned
 }
 
+// because returns a failure whose name the caller sets.
+func because(kind Kind, why string, args ...any) *Failure {
+	return &Failure{Kind: kind, Why: fmt.Sprintf(why, args...)}
+}
+
 func (f *Failure) Error() string {
 	return fmt.Sprintf("summarizer %s: %s: %s", f.Name, f.Kind, f.Why)
 }
@@ -335,7 +329,7 @@ const maxWhy = 300
 func Clean(ask summarize.Request, text string) (string, *Failure) {
 	out, f := wording.Summary(strings.ToValidUTF8(text, "\ufffd"), ask.Tokens, sourceTokens(ask))
 	if f != nil {
-		return "", &Failure{Kind: Kind(f.Kind), Why: f.Why}
+		return "", because(Kind(f.Kind), "%s", f.Why)
 	}
 	return out, nil
 }
@@ -344,7 +338,7 @@ func Clean(ask summarize.Request, text string) (string, *Failure) {
 func aboutInputs(ask summarize.Request, text string) *Failure {
 	sources := lists.Map(ask.Inputs, func(p summarize.Input) string { return p.Text })
 	if f := wording.Evades(text, sources); f != nil {
-		return &Failure{Kind: Kind(f.Kind), Why: f.Why}
+		return because(Kind(f.Kind), "%s", f.Why)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
 // trust reads what an agent has noted about this directory and the hooks: some agents run no hook
@@ -117,7 +118,7 @@ func (d *Doctor) codexTrust(p hookPlace, c *Check) {
 
 // spellings returns the project's directory, and what it is without links.
 func (d *Doctor) spellings() []string {
-	return slices.Compact([]string{d.Project, physical(d.Project)})
+	return slices.Compact([]string{d.Project, repo.Physical(d.Project)})
 }
 
 // readJSON reads a file of another program. It leaves to unchanged if the file cannot be read.

@@ -2,12 +2,12 @@ package doctor
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/identity"
+	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
 // used reports whether an agent works in this project, as far as is known: it has transcripts of
@@ -17,7 +17,7 @@ func (d *Doctor) used(agent *hooks.Agent) bool {
 	if ok && row.Root != nil {
 		if root := row.Root(catalog.Env{Get: d.Getenv, Home: d.UserHome}); root != "" {
 			look := identity.NewLook(context.Background(),
-				&identity.Project{Dir: physical(d.Project)}, nil)
+				&identity.Project{Dir: repo.Physical(d.Project)}, nil)
 			if slices.ContainsFunc(
 				catalog.Judge(row.Sessions(root, nil), look, []string{d.Project}),
 				func(j catalog.Judged) bool { return j.Ours }) {
@@ -57,12 +57,4 @@ func (d *Doctor) empty() bool {
 	}
 	view, err := d.Store.Refs.Read()
 	return err != nil || len(view.Names("sessions/")) == 0
-}
-
-// physical returns a path without links, or as it is if it leads nowhere.
-func physical(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -111,12 +112,12 @@ func Agents() []Agent {
 
 // Find returns the row with a name.
 func Find(name string) (Agent, bool) {
-	for _, a := range Agents() {
-		if a.Name == name {
-			return a, true
-		}
+	all := Agents()
+	i := slices.IndexFunc(all, func(a Agent) bool { return a.Name == name })
+	if i < 0 {
+		return Agent{}, false
 	}
-	return Agent{}, false
+	return all[i], true
 }
 
 // callClaude runs Claude Code in its safe mode, without hooks, plugins, MCP servers, skills and

@@ -140,7 +140,7 @@ func (c *Client) once(ctx context.Context, path string, body []byte, into any) *
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+path,
 		bytes.NewReader(body))
 	if err != nil {
-		return &Error{Kind: summarizer.Terminal, Message: "request cannot be made: " + err.Error()}
+		return failure(summarizer.Terminal, "request cannot be made: %v", err)
 	}
 	request.Header = c.header.Clone()
 	response, err := c.http.Do(request)
@@ -163,8 +163,7 @@ func (c *Client) once(ctx context.Context, path string, body []byte, into any) *
 // unreachable returns the error of a request that got no complete answer.
 func (c *Client) unreachable(ctx context.Context, err error) *Error {
 	if ctx.Err() != nil {
-		return &Error{Kind: summarizer.Transient,
-			Message: fmt.Sprintf("%s did not answer in time", c.base.Host)}
+		return failure(summarizer.Transient, "%s did not answer in time", c.base.Host)
 	}
 	var outer *url.Error
 	if errors.As(err, &outer) {
@@ -179,12 +178,10 @@ func (c *Client) read(response *http.Response, text []byte, into any) *Error {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case len(text) > maxBody:
-		return &Error{Kind: summarizer.Transient,
-			Message: fmt.Sprintf("%s sent more than %d bytes", c.base.Host, maxBody)}
+		return failure(summarizer.Transient, "%s sent more than %d bytes", c.base.Host, maxBody)
 	case kind != "application/json" && !strings.HasSuffix(kind, "+json"):
-		return &Error{Kind: summarizer.Terminal,
-			Message: fmt.Sprintf("%s answered with %q, not JSON: is the base URL right?",
-				c.base.Host, kind)}
+		return failure(summarizer.Terminal, "%s answered with %q, not JSON: is the base URL right?",
+			c.base.Host, kind)
 	}
 	if status := statusWithin(text); status != 0 {
 		inner := *response

@@ -205,11 +205,8 @@ func (r *Runner) run(ctx context.Context, dir string, c command, in string) (end
 // environ returns the environment of the agent: the user's environment, changed as the agent's row
 // says.
 func (r *Runner) environ(work string, set map[string]string) []string {
-	all := maps.Clone(set)
-	if all == nil {
-		all = map[string]string{}
-	}
-	all[hookDisable], all["NO_COLOR"], all["PWD"] = "1", "1", work
+	all := map[string]string{hookDisable: "1", "NO_COLOR": "1", "PWD": work}
+	maps.Copy(all, set)
 	out := slices.DeleteFunc(slices.Clone(r.Environ), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		_, ours := all[name]
@@ -289,49 +286,29 @@ var errTool = errors.New("a tool was used, though none is allowed: " +
 
 // sign maps words in an agent's error to a kind.
 type sign struct {
-	kind     summarizer.Kind
-	patterns []string // regular expressions that ignore case
-}
-
-// signs are searched in this order: lasting errors come before temporary ones, because both are
-// often called a quota and both come with HTTP 429.
-var signs = compiled([]sign{
-	{summarizer.Refused, []string{
-		`prompt is too long`, `context (window|length)`, `context_length`, `input token count`,
-		`too many tokens`, `\b413\b`,
-	}},
-	{summarizer.Quota, []string{
-		`insufficient_quota`, `billing`, `credit`, `usage limit`, `spend limit`,
-		`(hit|reached) your\b.*\blimit`, `daily`, `per ?day`, `\b402\b`,
-	}},
-	{summarizer.Capacity, []string{
-		`overloaded`, `rate.?limit`, `too many requests`, `capacity`, `high demand`,
-		`resource.?exhausted`, `\b(429|503|529)\b`,
-	}},
-	{summarizer.Quota, []string{`quota`}},
-	{login, []string{
-		`log ?in\b`, `logged (in|out)`, `api.?key`, `auth method`, `authenticat`,
-		`unauthori[sz]ed`, `credential`, `oauth`, `\b(401|403)\b`,
-	}},
-	{summarizer.Terminal, []string{
-		`not ?found`, `unknown (option|argument|flag|model)`, `unexpected argument`,
-		`invalid (model|value)`, `unsupported`, `\b(400|404)\b`,
-	}},
-})
-
-// compiledSign is a sign as one regular expression.
-type compiledSign struct {
 	kind    summarizer.Kind
 	pattern *regexp.Regexp
 }
 
-func compiled(list []sign) []compiledSign {
-	var out []compiledSign
-	for _, s := range list {
-		all := "(?i)" + strings.Join(s.patterns, "|")
-		out = append(out, compiledSign{s.kind, regexp.MustCompile(all)})
-	}
-	return out
+// signOf returns a sign of regular expressions that ignore case.
+func signOf(kind summarizer.Kind, patterns ...string) sign {
+	return sign{kind, regexp.MustCompile("(?i)" + strings.Join(patterns, "|"))}
+}
+
+// signs are searched in this order: lasting errors come before temporary ones, because both are
+// often called a quota and both come with HTTP 429.
+var signs = []sign{
+	signOf(summarizer.Refused, `prompt is too long`, `context (window|length)`, `context_length`,
+		`input token count`, `too many tokens`, `\b413\b`),
+	signOf(summarizer.Quota, `insufficient_quota`, `billing`, `credit`, `usage limit`,
+		`spend limit`, `(hit|reached) your\b.*\blimit`, `daily`, `per ?day`, `\b402\b`),
+	signOf(summarizer.Capacity, `overloaded`, `rate.?limit`, `too many requests`, `capacity`,
+		`high demand`, `resource.?exhausted`, `\b(429|503|529)\b`),
+	signOf(summarizer.Quota, `quota`),
+	signOf(login, `log ?in\b`, `logged (in|out)`, `api.?key`, `auth method`, `authenticat`,
+		`unauthori[sz]ed`, `credential`, `oauth`, `\b(401|403)\b`),
+	signOf(summarizer.Terminal, `not ?found`, `unknown (option|argument|flag|model)`,
+		`unexpected argument`, `invalid (model|value)`, `unsupported`, `\b(400|404)\b`),
 }
 
 // login is a terminal failure with its own remedy. It is never reported to ctx.
@@ -379,7 +356,7 @@ func (r *Runner) explain(e ended, err error) error {
 	return failure(kind, "%s: %s", r.Agent.Name, text)
 }
 
-func failure(kind summarizer.Kind, text string, args ...any) error {
+func failure(kind summarizer.Kind, text string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(text, args...)}
 }
 

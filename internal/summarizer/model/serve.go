@@ -67,7 +67,7 @@ func Serve(
 	}
 	lines := bufio.NewReader(in)
 	for {
-		line, err := readLine(lines)
+		line, err := summarizer.ReadLine(lines, maxRequest)
 		if len(bytes.TrimSpace(line)) == 0 && err == io.EOF {
 			return nil
 		}
@@ -84,20 +84,6 @@ func Serve(
 		}
 		if err := writeLine(out, answer(ctx, r, ask)); err != nil {
 			return err
-		}
-	}
-}
-
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if len(line)+len(part) > maxRequest {
-			return nil, fmt.Errorf("more than %d bytes", maxRequest)
-		}
-		line = append(line, part...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
 		}
 	}
 }
