@@ -87,11 +87,13 @@ func (o *noteOptions) run(a *app, b openBranch, args []string) error {
 // maxNote is the most bytes of a note. What is longer is a document, and nobody reads it again.
 const maxNote = 2000
 
-// agentAround returns the agent in whose shell the command runs; "" for none. These variables are
-// set by Claude Code 2.1, Codex CLI 0.171, Gemini CLI 0.61 and opencode 1.18 for their commands.
+// agentAround returns the agent in whose shell the command runs; "" for none. Agents set these
+// variables for their commands; AI_AGENT is what several of them have agreed on.
 func (a *app) agentAround() string {
 	for _, of := range [][2]string{{"CLAUDECODE", "Claude Code"}, {"CODEX_THREAD_ID", "Codex CLI"},
-		{"GEMINI_CLI", "Gemini CLI"}, {"OPENCODE", "opencode"}} {
+		{"GEMINI_CLI", "Gemini CLI"}, {"OPENCODE", "opencode"}, {"QWEN_CODE", "Qwen Code"},
+		{"CURSOR_AGENT", "Cursor"}, {"COPILOT_CLI", "GitHub Copilot CLI"}, {"PI_CODING_AGENT", "Pi"},
+		{"GOOSE_TERMINAL", "Goose"}, {"CRUSH", "Crush"}, {"AI_AGENT", "an agent"}} {
 		if a.getenv(of[0]) != "" {
 			return of[1]
 		}

@@ -67,6 +67,8 @@ func (a *app) remoteURL(text string) (string, error) {
 	case scheme == "http", scheme == "https", scheme == "ssh", scheme == "git", scheme == "file",
 		strings.HasPrefix(text, "git@"):
 		return "git+" + text, nil
+	case scheme != "" && helper.Scheme(text) == "":
+		return "", withHint(unknownKind(text), "a folder is dir:PATH, a git repository its path or URL")
 	case scheme != "":
 		return text, nil
 	}
@@ -152,7 +154,7 @@ func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error)
 		})
 	}
 	if helper.Scheme(url) == "" {
-		return nil, usagef("no kind of remote is known for %q", oneLine(withoutPassword(url)))
+		return nil, unknownKind(url)
 	}
 	r, err := helper.Open(a.c, helper.Config{
 		URL: url, Beside: environ.Beside(), Cache: copyOf(s, name),
@@ -163,6 +165,11 @@ func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error)
 				"it; others belong on PATH")
 	}
 	return r, err
+}
+
+// unknownKind returns the error about a place of which the beginning names no kind of remote.
+func unknownKind(url string) error {
+	return usagef("no kind of remote is known for %q", oneLine(withoutPassword(url)))
 }
 
 // warnHelper warns if the program for a remote is not there.

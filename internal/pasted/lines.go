@@ -188,7 +188,7 @@ func progress(t string) bool {
 	}
 	step, ok := strings.CutPrefix(t, "Step ")
 	return ok && digits(step) > 0 && step[digits(step)] == '/' ||
-		hasAny(t, "Downloading ", "Collecting ", "Downloaded ", "Compiling ", "Pulling from ",
+		hasAny(t, "=> ", "Downloading ", "Collecting ", "Downloaded ", "Compiling ", "Pulling from ",
 			"Installing collected ", "Requirement already satisfied")
 }
 

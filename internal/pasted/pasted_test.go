@@ -29,6 +29,7 @@ func TestFoldsWhatWasPasted(t *testing.T) {
 		{"progress", many(4, "Receiving objects: 1%d%% (3/60), done."), "[4 lines of a log]"},
 		{"a build of docker", "#5 [2/4] RUN make\n#5 0.312 gcc -o a\n#5 0.412 gcc -o b\n#5 DONE 0.5s",
 			"[4 lines of a log]"},
+		{"the end of one", many(4, " => => naming to registry/lamps:%d 0.0s"), "[4 lines of a log]"},
 		{"a log with its last error", many(6, "2026-04-14T14:00:0%dZ working") +
 			"2026-04-14T14:00:09Z error: disk full",
 			"[7 lines of a log: 2026-04-14T14:00:09Z error: disk full]"},

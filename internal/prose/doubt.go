@@ -5,8 +5,9 @@ import "strings"
 // Doubts reports whether a sentence of a user says that what the model found is not so.
 func Doubts(line string) bool {
 	line = strings.ReplaceAll(strings.ToLower(line), "’", "'")
-	return HasLead(line, []string{"no, ", "no it ", "nope", "wrong", "wait", "are you sure",
-		"i'm questioning", "i doubt", "that's not ", "that is not ", "but that's not "}) ||
+	return HasLead(line, tongueDoubtLeads[:]) || HasAny(line, tongueDoubts[:]) ||
+		HasLead(line, []string{"no, ", "no it ", "nope", "wrong", "wait", "are you sure",
+			"i'm questioning", "i doubt", "that's not ", "that is not ", "but that's not "}) ||
 		HasAny(line, []string{" was clearly ", " is clearly ", "doesn't work", "does not work",
 			"not true", "not jump to", "didn't work", "still failing", "still fails", "misdiagnos"})
 }
@@ -15,9 +16,10 @@ func Doubts(line string) bool {
 // before was wrong.
 func Concedes(line string) bool {
 	line = strings.ReplaceAll(strings.ToLower(line), "’", "'")
-	return HasLead(line, []string{"you're right", "you are right", "you're absolutely right",
-		"you are absolutely right", "you're completely right", "you're totally right",
-		"my mistake", "i was wrong", "i misread", "i misunderstood"}) ||
+	return HasAny(line, tongueConcessions[:]) ||
+		HasLead(line, []string{"you're right", "you are right", "you're absolutely right",
+			"you are absolutely right", "you're completely right", "you're totally right",
+			"my mistake", "i was wrong", "i misread", "i misunderstood"}) ||
 		HasAny(line, []string{"i was wrong", "n't seem to be working", " isn't working",
 			"correct my understanding", "my earlier claim",
 			"my earlier diagnosis", "my diagnosis was wrong", "my assumption was wrong"})

@@ -10,6 +10,7 @@ import (
 // permission. A question is no rule, nor is an order for one occasion, or one whose object stands
 // in a sentence before.
 func IsRule(line string) bool {
+	line = withoutPasted(line)
 	lower := strings.ToLower(strings.ReplaceAll(line, "\u2019", "'"))
 	if isRuleElsewhere(lower) {
 		return true
@@ -50,6 +51,7 @@ var (
 		"under no circumstances", " must not ", " must never ", " should never ", " may not ",
 		" shall not ", " has to ask", " want you to ask", " after each ", " after every ",
 		" before each ", " before every ", " should stick to ", " not subject to ", ", not ",
+		" must stay", " must remain", " has to stay", " have to stay", " must be kept",
 		"told you not to ", "told you to ", "asked you not to ", "asked you to "}
 	// reports lead words of others, which order nothing here.
 	reports = [...]string{" error: ", " say: ", " says: ", " said: ", " reads: ", " write: ",
@@ -84,6 +86,18 @@ var (
 	clauseOpeners = [...]string{"please ", "also ", "and ", "but ", "so ", "then ", "ok ", "okay ",
 		"yes ", "well ", "just "}
 )
+
+// withoutPasted returns a line without the mark of what was pasted behind it, "[6 lines of a log:
+// …]": whose words these are nobody knows.
+func withoutPasted(line string) string {
+	for i := range line {
+		if count := strings.TrimLeft(line[i+1:], "0123456789"); line[i] == '[' &&
+			len(count) < len(line)-i-1 && strings.HasPrefix(count, " line") {
+			return strings.TrimRight(line[:i], " ")
+		}
+	}
+	return line
+}
 
 // Lifts reports whether a sentence of a user takes back an order for good, or allows what one
 // forbids.

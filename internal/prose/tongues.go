@@ -19,8 +19,11 @@ var (
 		"n'", "jamais ", "toujours ", "désormais ", "à partir de maintenant", "nunca ", "jamás ",
 		"siempre ", "a partir de ahora", "de ahora en adelante", "sempre ", "a partir de agora",
 		"d'ora in poi", "nigdy nie ", "zawsze ", "od teraz", "asla ", "никогда не ", "всегда ",
-		"впредь ", "с этого момента", "bundan sonra ", "永远", "永遠", "千万", "千萬", "务必", "務必", "必须",
-		"必須", "禁止", "始终", "一律", "总是", "總是", "不要", "别", "別", "勿"}
+		"no hagas ", "no uses ", "no toques ", "no cambies ", "no borres ", "no modifiques ",
+		"no subas ", "non usare ", "non toccare ", "non modificare ", "não faça ", "não use ",
+		"não mexa ", "não altere ", "не пушь ", "не трогай ", "не меняй ", "не используй ",
+		"не удаляй ", "впредь ", "с этого момента", "bundan sonra ", "永远", "永遠", "千万", "千萬",
+		"务必", "務必", "必须", "必須", "禁止", "始终", "一律", "总是", "總是", "不要", "别", "別", "勿"}
 	// tongueNever are such leads that begin no order.
 	tongueNever = [...]string{"immer wenn ", "immer noch ", "nie wieder gesehen", "toujours le même",
 		"toujours la même", "siempre que ", "sempre que ", "всегда был", "别的", "別的", "别人",
@@ -36,7 +39,9 @@ var (
 		"io", "lui", "lei", "è", "quasi", "non", "это", "он", "она", "они", "я", "мы", "как",
 		"почти", "to", "jest"}
 	// tongueBans stand in an order that forbids, anywhere.
-	tongueBans = [...]string{"しないで", "ないでください", "てはいけ", "ではいけ", "てはならない",
+	tongueBans = [...]string{"ohne zu fragen", "ohne rückfrage", "sans demander", "sans me demander",
+		"sin preguntar", "senza chiedere", "sem perguntar", "без спроса",
+		"しないで", "ないでください", "てはいけ", "ではいけ", "てはならない",
 		"絶対に禁止", "绝对不", "絕對不", "永远不", "永遠不", "千万不", "千萬不", "不允许", "不准", "严禁", "嚴禁",
 		"하지 마", "하지 말", "지 마세요", "지 말아", "하면 안 돼", "하면 안 됩니다"}
 	// tongueDuties stand in an order that allows no exception, if it has one of tongueAsks, too.
@@ -82,3 +87,22 @@ func isRuleElsewhere(lower string) bool {
 	return len(words) > 2 && slices.Contains(tongueSeconds[:], words[1]) &&
 		!slices.Contains(tongueSubjects[:], words[0])
 }
+
+// tongueDoubts are in words of a user that what the model found is not so, tongueDoubtLeads begin
+// them, and tongueConcessions are in words of a model that the user is right.
+var (
+	tongueDoubtLeads = [...]string{"nein, ", "falsch,", "falsch.", "sicher?", "bist du sicher", "non, ",
+		"tu es sûr", "es-tu sûr", "estás segur", "sei sicuro", "não, ", "tem certeza", "нет, ",
+		"неверно", "ты уверен", "不对", "不對", "不是这", "不是那", "不是，", "错了", "錯了", "你确定", "你確定", "确定吗", "違う", "違います",
+		"いや、", "いいえ", "本当ですか", "아니", "틀렸"}
+	tongueDoubts = [...]string{"stimmt nicht", "funktioniert nicht", "klappt nicht", "geht nicht",
+		"ne marche pas", "ne fonctionne pas", "c'est faux", "no funciona", "sigue fallando",
+		"non funziona", "não funciona", "не работает", "还是不行", "還是不行", "不管用", "まだ失敗", "動きません",
+		"動かない", "작동하지 않", "안 돼요"}
+	tongueConcessions = [...]string{"du hast recht", "sie haben recht", "mein fehler", "ich lag falsch",
+		"ich habe mich geirrt", "tu as raison", "vous avez raison", "je me suis trompé", "tienes razón",
+		"tiene razón", "me equivoqué", "hai ragione", "mi sono sbagliat", "você tem razão",
+		"me enganei", "ты прав", "вы правы", "я ошиб", "你说得对", "您说得对", "你說得對", "你是对的", "我错了",
+		"我弄错了", "おっしゃる通り", "おっしゃるとおり", "ご指摘の通り", "私の間違い", "間違っていました",
+		"맞습니다", "제가 틀렸", "제 실수"}
+)
