@@ -67,8 +67,10 @@ type walker struct {
 
 // walk cleans the whole value.
 func (w *walker) walk() error {
-	w.value(w.next(), secrets.NoKey, nil)
-	return w.end()
+	if w.err == nil {
+		w.value(w.next(), secrets.NoKey, nil)
+	}
+	return w.err
 }
 
 // value cleans the value that begins with t and is under a key of the given kind. If the value is

@@ -17,29 +17,28 @@ var (
 
 // token is a bracket, a string, a number or a literal of a JSON value.
 type token struct {
-	kind       byte // its first byte; 0 after an error
+	kind       byte // its first byte
 	start, end int  // its place in the input, quotes included
 }
 
-// reader returns the tokens of one JSON value. After an error it returns no more tokens.
+// reader returns the tokens of one JSON value. There are none if err was set from the beginning.
 type reader struct {
 	in     []byte
 	tokens jsonvalue.Tokens
 	err    error
 }
 
-func newReader(in []byte) reader { return reader{in: in, tokens: jsonvalue.ReadTokens(in)} }
-
-// next returns the next token. After an error it is the zero token.
-func (r *reader) next() token {
-	if r.err != nil {
-		return token{}
-	}
-	start, end, ok := r.tokens.Next()
-	if !ok {
+func newReader(in []byte) reader {
+	r := reader{in: in, tokens: jsonvalue.ReadTokens(in)}
+	if !r.tokens.Valid() {
 		r.err = errNotJSON
-		return token{}
 	}
+	return r
+}
+
+// next returns the next token.
+func (r *reader) next() token {
+	start, end := r.tokens.Next()
 	return token{kind: r.in[start], start: start, end: end}
 }
 
@@ -49,8 +48,7 @@ func (r *reader) more() bool {
 	if r.err != nil {
 		return false
 	}
-	switch r.tokens.Peek() {
-	case '}', ']':
+	if c := r.tokens.Peek(); c == '}' || c == ']' {
 		r.next()
 		return false
 	}
@@ -58,12 +56,4 @@ func (r *reader) more() bool {
 		r.err = errDeep
 	}
 	return r.err == nil
-}
-
-// end returns the first error. Anything after the value is an error too.
-func (r *reader) end() error {
-	if r.err == nil && !r.tokens.Ended() {
-		r.err = errNotJSON
-	}
-	return r.err
 }

@@ -5,15 +5,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
-
-	"github.com/gemini-ctx/ctx/internal/sanitize/secrets"
 )
 
 // checkJSON reads a whole value.
 func checkJSON(b []byte) error {
 	w := walker{reader: newReader(b)}
-	w.value(w.next(), secrets.NoKey, nil)
-	return w.end()
+	return w.walk()
 }
 
 // TestReader compares the reader with json.Valid on values, on other text, and on both cut off

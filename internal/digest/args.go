@@ -34,21 +34,7 @@ func (a args) has(names []string) bool {
 // text returns the first named member that is a string, or a list of strings, which it joins by
 // spaces.
 func (a args) text(names []string) string {
-	for _, n := range names {
-		raw, ok := a[n]
-		if !ok {
-			continue
-		}
-		var s string
-		if json.Unmarshal(raw, &s) == nil && s != "" {
-			return s
-		}
-		var list []string
-		if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
-			return strings.Join(list, " ")
-		}
-	}
-	return ""
+	return strings.Join(a.texts(names), " ")
 }
 
 // joinCommand makes a script of the words of a command. Of `bash -lc SCRIPT` it returns only the
@@ -86,12 +72,13 @@ func (a args) command() string {
 // texts returns the first named member that is a string or a list of strings, as a list.
 func (a args) texts(names []string) []string {
 	for _, n := range names {
+		var s string
+		if json.Unmarshal(a[n], &s) == nil && s != "" {
+			return []string{s}
+		}
 		var list []string
 		if json.Unmarshal(a[n], &list) == nil && len(list) > 0 {
 			return list
-		}
-		if s := a.text([]string{n}); s != "" {
-			return []string{s}
 		}
 	}
 	return nil

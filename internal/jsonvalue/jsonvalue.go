@@ -111,16 +111,16 @@ func (s *scanner) each(open byte, item func(name, value []byte)) bool {
 }
 
 // Rewrite returns a value with change applied to each of its strings, names of members included,
-// and to each number and literal. It ends with the first error, of change or of the value.
+// and to each number and literal, if it is one value. It ends with the first error of change.
 func Rewrite(value []byte, change func(scalar []byte) ([]byte, error)) ([]byte, error) {
 	var out []byte
 	copied := 0
 	tokens := ReadTokens(value)
+	if !tokens.Valid() {
+		return nil, ErrNotValue
+	}
 	for tokens.Peek() != 0 {
-		start, end, ok := tokens.Next()
-		if !ok {
-			return nil, ErrNotValue
-		}
+		start, end := tokens.Next()
 		if strings.IndexByte("{}[]", value[start]) >= 0 {
 			continue
 		}
@@ -130,9 +130,6 @@ func Rewrite(value []byte, change func(scalar []byte) ([]byte, error)) ([]byte, 
 		}
 		out = append(append(out, value[copied:start]...), changed...)
 		copied = end
-	}
-	if !tokens.Ended() {
-		return nil, ErrNotValue
 	}
 	return append(out, value[copied:]...), nil
 }
