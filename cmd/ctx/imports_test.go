@@ -83,7 +83,7 @@ var layers = map[string]string{
 	"internal/digest": "internal/script internal/blame/replay internal/varint format " +
 		"internal/terms forest/summarize internal/pasted internal/message internal/prose",
 	"internal/brief": "format internal/terms forest/summarize internal/digest " +
-		"internal/message internal/pasted internal/prose internal/lists",
+		"internal/message internal/pasted internal/prose internal/lists internal/jsonvalue",
 	"internal/view": "format forest/summarize internal/jsonvalue internal/message " +
 		"internal/digest internal/brief internal/pasted sanitize internal/epochs/epoch " +
 		"internal/prose internal/lists",
