@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -116,33 +115,4 @@ func TestClaudeCodeBranches(t *testing.T) {
 	w.same(child, w.server.worked)
 	counts("the subagent", w.server.worked)
 	w.sound()
-}
-
-// A fork of a session that Claude Code was handed is a session of its own, and what the session
-// says itself comes home. Both have what was said before, which is stored once.
-func TestClaudeCodeForksWhatItIsHanded(t *testing.T) {
-	t.Parallel()
-	c := liveClients()[0]
-	w := newWorld(t, c.client)
-	w.run("ctx", "install", c.name)
-	w.run("ctx", "append", "-s", "owls", "--role", "user", "-m", "count the owls")
-	w.run("ctx", "append", "-s", "owls", "--role", "model", "-m", "nine owls")
-	before := w.words("owls")
-	var handed struct{ ID string }
-	if err := json.Unmarshal([]byte(w.run("ctx", "resume", "-s", "owls", "--to", c.name,
-		"--json")), &handed); err != nil {
-		t.Fatal(err)
-	}
-	w.run(append(c.again(handed.ID, turnText(0)), "--fork-session")...)
-	inFork := append(slices.Clone(before), w.server.recorded(0)...)
-	fork := w.newest("owls")
-	w.same(fork, inFork)
-	w.same("owls", before)
-	at := len(w.server.recorded(0))
-	w.run(c.again(handed.ID, turnText(2))...)
-	for range 2 {
-		w.same(fork, inFork)
-		w.same("owls", append(slices.Clone(before), w.server.recorded(at)...))
-		w.run("ctx", "import", "--all")
-	}
 }

@@ -205,7 +205,7 @@ var agents = [...]Agent{
 		},
 		ReadFile: readOpencodeStorage,
 		Write:    opencode.NewWriter,
-		NewID:    func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
+		NewID:    opencode.NewID,
 		TakesID:  func(s string) bool { return strings.HasPrefix(s, "ses_") },
 		Program:  "opencode",
 		Root: func(e Env) string {

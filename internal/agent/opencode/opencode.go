@@ -9,7 +9,9 @@ package opencode
 
 import (
 	"cmp"
+	"encoding/hex"
 	"encoding/json"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -19,6 +21,23 @@ import (
 // Agent is the agent in the source of a message that opencode wrote, and the member of a part with
 // the fields that only opencode has.
 const Agent = "opencode"
+
+// NewID makes an id for a session out of strings that identify it.
+func NewID(of ...string) string { return idBegins + transcript.Derive(idDigits, of...) }
+
+// isDerived reports whether an id has the form of a NewID. What follows idBegins in those of
+// opencode are letters of either case.
+func isDerived(id string) bool {
+	digits, ok := strings.CutPrefix(id, idBegins)
+	_, err := hex.DecodeString(digits)
+	return ok && len(digits) == idDigits && err == nil && digits == strings.ToLower(digits)
+}
+
+// The ids of sessions.
+const (
+	idBegins = "ses_"
+	idDigits = 26
+)
 
 // clientMarks are what opencode writes into texts of the user. Most of them it marks as synthetic
 // instead. docs/agents/opencode.md has the table.

@@ -70,6 +70,7 @@ type reader struct {
 	// hints of its own (kept) it is none.
 	about  *transcript.Message
 	copied bool
+	forked bool // the session is a fork of one that was handed over
 	kept   bool
 }
 
@@ -242,9 +243,24 @@ func (d *reader) give() {
 
 func (d *reader) send(id string, m transcript.Message) {
 	if d.failed == nil {
+		if len(d.order) == 0 {
+			d.forked = d.isFork(&m)
+		}
 		d.order = append(d.order, said{id, m.Origin})
-		d.failed = d.emit(transcript.Step{Message: m, Session: d.stats.Session, Home: d.stats.Home})
+		st := transcript.Step{Message: m, Session: d.stats.Session, Home: d.stats.Home}
+		if d.forked {
+			st.Home, st.Begins = nil, st.Home.Session
+		}
+		d.failed = d.emit(st)
 	}
+}
+
+// isFork reports whether the session is a fork of one that opencode was handed, by its first
+// message: the copies have the hints of the export, and opencode gave the session its id.
+func (d *reader) isFork(m *transcript.Message) bool {
+	own, home := d.stats.Session, d.stats.Home
+	return home != nil && home.Session != own && m.Origin.Session != transcript.Fit(own) &&
+		!isDerived(own)
 }
 
 // spawns notes the sessions that calls began.
