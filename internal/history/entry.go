@@ -29,15 +29,15 @@ type Shown struct {
 }
 
 // IsBare reports whether an entry has a record that an agent keeps for itself, and no words: a
-// note, or a thought of the model that its maker has sealed. An entry whose words are gone is not
-// bare, nor is one with a picture or another medium.
+// note, or a thought of the model that its maker has sealed or does not tell. An entry whose words
+// are gone is not bare, nor is one with a picture or another medium.
 func (s *Shown) IsBare() bool {
 	if !MayBeBare(s.Entry) || s.Gone != "" || strings.TrimSpace(s.Text) != "" {
 		return false
 	}
 	parts, _ := message.ParseClean(s.Parts) // none in a body of another form
 	isNote := s.Entry.Kind == format.KindNote
-	shows := func(p message.Part) bool { return p.Media != nil || !isNote && p.HasText }
+	shows := func(p message.Part) bool { return p.Media != nil || !isNote && p.Text != "" }
 	return (isNote || len(parts) > 0) && !slices.ContainsFunc(parts, shows)
 }
 

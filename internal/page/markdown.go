@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // The most that a document of Markdown shows of the arguments or the result of a call: people paste
@@ -21,7 +22,8 @@ const (
 // Markdown returns the session as one document of Markdown, as GitHub reads it: each message under
 // its id, prompts as quotations, and the steps of a turn folded. Long arguments and results of
 // calls are cut; cut is their number, and `ctx expand` prints them whole. No text of the session
-// can end its place: headings in it are below those of the document, and tags of HTML are text.
+// can end its place: headings in it are below those of the document, tags of HTML are text, and
+// what hides or reorders text is left out.
 func (s *Session) Markdown() (b []byte, cut int) {
 	w := &markdown{}
 	fmt.Fprintf(&w.b, "# %s\n\nSession `%s`, branch `%s`", plainLine(s.Heading()), s.Name, s.Branch)
@@ -40,7 +42,7 @@ func (s *Session) Markdown() (b []byte, cut int) {
 	if w.wordless > 0 {
 		w.line("*%s without words, as of thoughts, left out.*", Count(w.wordless, "message"))
 	}
-	return w.b.Bytes(), w.cut
+	return []byte(sanitize.Shown(w.b.String())), w.cut
 }
 
 type markdown struct {

@@ -48,6 +48,14 @@ func templates() *template.Template {
 		"name":   func(s string) template.HTML { return template.HTML(appendName(nil, s)) },
 		"inline": func(s string) template.HTML { return template.HTML(appendInline(nil, s)) },
 		"prose":  func(s string) template.HTML { return template.HTML(appendProse(nil, s)) },
+		"head": func(s string) string { // no mark shows there what reorders it
+			return strings.Map(func(r rune) rune {
+				if reorders(r) {
+					return -1
+				}
+				return r
+			}, s)
+		},
 		"minute": func(t time.Time) string { return t.UTC().Format(page.Minute) },
 		"day":    day,
 		"days":   days,
