@@ -3,6 +3,7 @@ package format
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -44,6 +45,16 @@ type replaceJSON struct {
 type targetJSON struct {
 	Entry string `json:"entry"`
 	Part  *int   `json:"part,omitempty"`
+}
+
+// EditsAny reports whether a body is a mask or a replacement that is about any of some entries.
+func EditsAny(body []byte, entries map[ID]bool) bool {
+	if m, err := DecodeMask(body); err == nil {
+		return slices.ContainsFunc(m.Parts, func(p MaskedPart) bool { return entries[p.Entry] })
+	}
+	r, err := DecodeReplacement(body)
+	return err == nil && slices.ContainsFunc(r.Targets,
+		func(t Target) bool { return entries[t.Entry] })
 }
 
 // Encode returns the text of the body. It refuses every replacement that DecodeReplacement would

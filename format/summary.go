@@ -4,8 +4,9 @@ import "errors"
 
 // Media types of the bodies that ctx writes itself.
 const (
-	MediaText    = "text/plain"                       // UTF-8
-	MediaParts   = "application/json"                 // a JSON array of message parts
+	MediaText    = "text/plain" // UTF-8
+	MediaJSON    = "application/json"
+	MediaParts   = MediaJSON                          // a JSON array of message parts
 	MediaExtract = "application/vnd.ctx.extract+json" // a ranked list of sentences
 )
 

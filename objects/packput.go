@@ -28,6 +28,17 @@ type PackInfo struct {
 	ModTime time.Time // of the .pack file: when it was written, or last written again
 }
 
+// Each gives objects as a pack is written from them.
+func Each(raws []format.Raw) iter.Seq2[format.Raw, error] {
+	return func(yield func(format.Raw, error) bool) {
+		for _, raw := range raws {
+			if !yield(raw, nil) {
+				return
+			}
+		}
+	}
+}
+
 // WritePack writes objects as one pack, in the order they come, which is best the order they are
 // read in: neighbours share a block. Each is checked as by Put; an error of the sequence, an id
 // that comes twice, and a sequence without objects are errors, and nothing is written then. The

@@ -72,7 +72,7 @@ func (t *Tx) LinkTo(
 	}
 	b, err := json.Marshal(history.ParentDoc{V: 1, Parent: p})
 	if err == nil {
-		u.New, err = t.store.AddBlob(b)
+		u.New, err = t.store.AddBlob(b, format.MediaJSON)
 	}
 	return u, err
 }

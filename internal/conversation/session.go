@@ -53,7 +53,7 @@ func (s *Writer) SetAbout(
 			return err
 		}
 		u := format.RefUpdate{Name: ref, Old: view.Get(ref)}
-		if u.New, err = t.store.AddBlob(b); err != nil || u.New == u.Old {
+		if u.New, err = t.store.AddBlob(b, format.MediaJSON); err != nil || u.New == u.Old {
 			return err
 		}
 		return t.store.Commit(&format.Operation{Verb: refs.VerbAbout, Session: session,
@@ -134,7 +134,7 @@ func (s *Writer) RemoveSession(ctx context.Context, session string) (messages in
 				format.RefUpdate{Name: "HEAD", Old: HEAD, New: t.nextHEAD(session)})
 		}
 		if mark := history.RemovedRefs + session; !t.store.View.Get(mark).Exists() {
-			v, err := t.store.AddBlob([]byte(removedMark))
+			v, err := t.store.AddBlob([]byte(removedMark), format.MediaJSON)
 			if err != nil {
 				return err
 			}

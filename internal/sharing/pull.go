@@ -437,7 +437,7 @@ func (p *pulling) take(ctx context.Context) error {
 			if blob.fixed && t.View.Get(blob.ref).Exists() {
 				continue
 			}
-			v, err := newBlob(t, blob.text, "text/plain")
+			v, err := t.AddBlob(blob.text, format.MediaText)
 			if err != nil {
 				return err
 			}

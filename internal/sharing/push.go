@@ -652,23 +652,13 @@ func (x *Sharer) remember(
 		if err == nil && seen != nil && seen.Store == head.Store && seen.Number > head.Number {
 			return nil
 		}
-		v, err := newBlob(t, b, "text/plain")
+		v, err := t.AddBlob(b, format.MediaText)
 		if err != nil || v == old {
 			return err
 		}
 		return t.Commit(&format.Operation{Verb: refs.VerbPush,
 			Refs: []format.RefUpdate{{Name: ref, Old: old, New: v}}})
 	})
-}
-
-// newBlob adds a blob, and returns the value of a ref that names it.
-func newBlob(t *store.Tx, b []byte, media string) (format.Value, error) {
-	header, err := format.EncodeBlob(format.SumBody(b, media))
-	if err != nil {
-		return format.Value{}, err
-	}
-	return format.Value{Kind: format.ObjectValue, ID: t.Add(format.Raw{Header: header, Body: b})},
-		nil
 }
 
 func (x *Sharer) publicKey() []byte { return x.key[32:] }

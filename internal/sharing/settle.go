@@ -235,7 +235,7 @@ func (p *pulling) link(t *store.Tx, add func(string, format.Value)) error {
 		if err != nil {
 			return err
 		}
-		v, err := newBlob(t, b, "application/json")
+		v, err := t.AddBlob(b, format.MediaJSON)
 		if err != nil {
 			return err
 		}

@@ -113,7 +113,7 @@ func (x *Sharer) without(
 	if err != nil || !changed {
 		return packs, err
 	}
-	bare, id, err := x.s.Objects.EncodePack(eachOf(list), objects.Default)
+	bare, id, err := x.s.Objects.EncodePack(objects.Each(list), objects.Default)
 	if err != nil {
 		return nil, err
 	}
@@ -156,16 +156,6 @@ func (x *Sharer) takeBack(ctx context.Context, packs []share.File) error {
 	return nil
 }
 
-func eachOf(list []format.Raw) func(func(format.Raw, error) bool) {
-	return func(yield func(format.Raw, error) bool) {
-		for _, raw := range list {
-			if !yield(raw, nil) {
-				return
-			}
-		}
-	}
-}
-
 // joinPacks puts the small packs of pushes that follow one another into one, as far as they fit.
 func (x *Sharer) joinPacks(ctx context.Context, r *renewal, packs []share.File) error {
 	var run []share.File
@@ -174,7 +164,7 @@ func (x *Sharer) joinPacks(ctx context.Context, r *renewal, packs []share.File) 
 	size := 0
 	end := func() error {
 		if len(run) > 1 {
-			bare, id, err := x.s.Objects.EncodePack(eachOf(list), objects.Default)
+			bare, id, err := x.s.Objects.EncodePack(objects.Each(list), objects.Default)
 			if err != nil {
 				return err
 			}
@@ -523,12 +513,5 @@ func shows(e *format.Entry, body []byte, gone map[format.ID]bool) bool {
 	if len(body) < format.NonceLen || e.Kind != format.KindMask && e.Kind != format.KindReplace {
 		return false
 	}
-	text := body[format.NonceLen:]
-	if m, err := format.DecodeMask(text); err == nil {
-		return slices.ContainsFunc(m.Parts,
-			func(p format.MaskedPart) bool { return gone[p.Entry] })
-	}
-	r, err := format.DecodeReplacement(text)
-	return err == nil && slices.ContainsFunc(r.Targets,
-		func(t format.Target) bool { return gone[t.Entry] })
+	return format.EditsAny(body[format.NonceLen:], gone)
 }

@@ -183,7 +183,7 @@ func (t *Tx) valueOf(m map[string]json.RawMessage) (format.Value, error) {
 			fmt.Errorf("%w: state of %d bytes, %d is the most", history.ErrInput,
 				len(b), maxBlob)
 	}
-	return t.store.AddBlob(b)
+	return t.store.AddBlob(b, format.MediaJSON)
 }
 
 // Encode returns keys and values as one JSON object, in their order.

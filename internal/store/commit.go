@@ -23,9 +23,9 @@ func (t *Tx) Add(raws ...format.Raw) (id format.ID) {
 	return id
 }
 
-// AddBlob is Add for JSON. It returns the value of a ref that names it.
-func (t *Tx) AddBlob(b []byte) (format.Value, error) {
-	header, err := format.EncodeBlob(format.SumBody(b, "application/json"))
+// AddBlob is Add for a blob. It returns the value of a ref that names it.
+func (t *Tx) AddBlob(b []byte, media string) (format.Value, error) {
+	header, err := format.EncodeBlob(format.SumBody(b, media))
 	if err != nil {
 		return format.Value{}, err
 	}
@@ -348,15 +348,9 @@ func (s *Store) LockedWith(
 			})
 		})
 	}
-	each := func(yield func(format.Raw, error) bool) {
-		for _, r := range raws {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	}
 	var done bool    // do has put them
 	var failed error // what do or the lock says
+	each := objects.Each(raws)
 	_, err = s.repo.Objects.WritePackWhen(each, objects.Fast, func(publish func() error) error {
 		failed = s.Locked(ctx, func(t *Tx) error {
 			return do(t, func() error {

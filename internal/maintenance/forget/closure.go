@@ -54,41 +54,20 @@ func (c *selection) close() error {
 func (c *selection) taintedNodes() func(format.ID) bool {
 	g := c.graph
 	known := make([]int8, g.Len()) // 1 goes, -1 does not
-	type step struct {
-		i    uint32
-		done bool
-	}
-	look := func(root uint32) bool {
-		stack := []step{{root, false}}
-		for len(stack) > 0 {
-			top := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if known[top.i] != 0 {
-				continue
-			}
-			if g.Kind(top.i) != format.NodeKind {
-				known[top.i] = -1
-				if c.selected[g.ID(top.i)] {
-					known[top.i] = 1
-				}
-				continue
-			}
-			if !top.done {
-				stack = append(stack, step{top.i, true})
-				for _, e := range g.Below(top.i) {
-					if known[e.To()] == 0 {
-						stack = append(stack, step{e.To(), false})
-					}
-				}
-				continue
-			}
-			known[top.i] = -1
-			if slices.ContainsFunc(g.Below(top.i),
-				func(e graph.Edge) bool { return known[e.To()] == 1 }) {
-				known[top.i] = 1
-			}
+	var look func(i uint32) bool
+	look = func(i uint32) bool {
+		if known[i] != 0 {
+			return known[i] == 1
 		}
-		return known[root] == 1
+		known[i] = -1
+		is := c.selected[g.ID(i)]
+		if g.Kind(i) == format.NodeKind {
+			is = slices.ContainsFunc(g.Below(i), func(e graph.Edge) bool { return look(e.To()) })
+		}
+		if is {
+			known[i] = 1
+		}
+		return is
 	}
 	return func(id format.ID) bool {
 		i, ok := g.Find(id)
@@ -127,15 +106,7 @@ func (c *selection) closeEdits() error {
 		if text == nil {
 			continue
 		}
-		goes := false
-		if m, err := format.DecodeMask(text); err == nil {
-			goes = slices.ContainsFunc(m.Parts,
-				func(p format.MaskedPart) bool { return c.selected[p.Entry] })
-		} else if r, err := format.DecodeReplacement(text); err == nil {
-			goes = slices.ContainsFunc(r.Targets,
-				func(t format.Target) bool { return c.selected[t.Entry] })
-		}
-		if goes {
+		if format.EditsAny(text, c.selected) {
 			c.selected[id] = true
 		} else {
 			rest = append(rest, id)
@@ -249,12 +220,8 @@ func (c *selection) closeEpochs() error {
 		if e.Body == nil || c.selected[e.id] {
 			continue
 		}
-		named := slices.ContainsFunc(e.Initial,
-			func(t format.Told) bool { return c.selected[t.Value] || c.selected[t.Text] }) ||
-			slices.ContainsFunc(e.Current,
-				func(b format.Belief) bool {
-					return c.selected[b.Value] || c.selected[b.First] || c.selected[b.Gone]
-				})
+		named := slices.ContainsFunc(e.Links(),
+			func(l format.Link) bool { return c.selected[l.ID] })
 		if !named && len(told) > 0 {
 			text, err := c.body(e.id)
 			if err != nil {

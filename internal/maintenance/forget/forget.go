@@ -16,9 +16,11 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // Options say what Run forgets: one of the three.
@@ -235,7 +237,9 @@ func (c *selection) choose(ctx context.Context) error {
 		return c.search(ctx, func(_, media string, body []byte) (bool, error) {
 			found, err := findSecrets(media, body)
 			return slices.ContainsFunc(found,
-				func(f secretAt) bool { return c.o.Rule == anyClass || f.class == c.o.Rule }), err
+				func(f sanitize.Found) bool {
+					return c.o.Rule == anyClass || f.Class == c.o.Rule
+				}), err
 		}, true)
 	}
 	view, err := c.s.Refs.Read()
@@ -355,16 +359,9 @@ func (c *selection) settle() (*store.Forgetting, error) {
 			c.report.Already++
 			continue
 		}
-		kind, _, err := format.HeaderKind(raw.Header)
-		if err != nil {
+		if c.report.Kinds[id], err = kindOf(raw.Header); err != nil {
 			return nil, err
 		}
-		if kind == "entry" {
-			if e, err := format.DecodeEntry(raw.Header); err == nil {
-				kind = e.Kind
-			}
-		}
-		c.report.Kinds[id] = kind
 		p.Objects = append(p.Objects, id)
 		if src, ok := c.srcs[id]; ok {
 			sources[src] = true
@@ -389,14 +386,8 @@ func (c *selection) settle() (*store.Forgetting, error) {
 	if err := c.countSaid(p.Objects); err != nil {
 		return nil, err
 	}
-	for src := range sources {
-		c.report.Sources = append(c.report.Sources, src)
-	}
-	slices.SortFunc(c.report.Sources, func(a, b SourceName) int {
-		if n := strings.Compare(a.Agent, b.Agent); n != 0 {
-			return n
-		}
-		return strings.Compare(a.Session, b.Session)
+	c.report.Sources = slices.SortedFunc(maps.Keys(sources), func(a, b SourceName) int {
+		return cmp.Or(strings.Compare(a.Agent, b.Agent), strings.Compare(a.Session, b.Session))
 	})
 	return p, nil
 }
@@ -468,10 +459,7 @@ func (c *selection) countSaid(going []format.ID) error {
 		slices.SortFunc(list, func(a, b message) int {
 			return cmp.Or(cmp.Compare(a.seq, b.seq), a.id.Compare(b.id))
 		})
-		of := OfSession{Session: name}
-		for _, m := range list {
-			of.Messages = append(of.Messages, m.id)
-		}
+		of := OfSession{name, lists.Map(list, func(m message) format.ID { return m.id })}
 		c.report.Said = append(c.report.Said, of)
 	}
 	return nil

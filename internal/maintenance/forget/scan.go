@@ -87,7 +87,7 @@ func SecretsIn(id format.ID, raw format.Raw) ([]Secret, error) {
 	if raw.Body == nil {
 		return nil, nil
 	}
-	kind, media, text, err := storedText(raw)
+	_, media, text, err := storedText(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -95,26 +95,25 @@ func SecretsIn(id format.ID, raw format.Raw) ([]Secret, error) {
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	if kind == "entry" {
-		if e, err := format.DecodeEntry(raw.Header); err == nil {
-			kind = e.Kind
-		}
-	}
-	return lists.Map(found, func(f secretAt) Secret {
-		return Secret{id, kind, f.class, f.from, f.to}
-	}), nil
+	kind, err := kindOf(raw.Header)
+	return lists.Map(found, func(f sanitize.Found) Secret {
+		return Secret{id, kind, f.Class, f.From, f.To}
+	}), err
 }
 
-// secretAt is something that looks like a secret, in a text.
-type secretAt struct {
-	class    string
-	from, to int
+// kindOf returns the kind of an object, of an entry that of the entry.
+func kindOf(header []byte) (string, error) {
+	kind, _, err := format.HeaderKind(header)
+	if e, bad := format.DecodeEntry(header); kind == "entry" && bad == nil {
+		kind = e.Kind
+	}
+	return kind, err
 }
 
 // findSecrets runs the rules over a text. JSON is read string by string, and the texts of a message
 // as one; the sentences of a summary are of different messages, so each is read by itself. What
 // says that it is JSON and is not is read as text.
-func findSecrets(media string, text []byte) ([]secretAt, error) {
+func findSecrets(media string, text []byte) ([]sanitize.Found, error) {
 	find := sanitize.Find
 	switch {
 	case media == format.MediaExtract:
@@ -126,9 +125,7 @@ func findSecrets(media string, text []byte) ([]secretAt, error) {
 	if err != nil {
 		found, err = sanitize.Find(text)
 	}
-	return lists.Map(found, func(f sanitize.Found) secretAt {
-		return secretAt{f.Class, f.From, f.To}
-	}), err
+	return found, err
 }
 
 func isJSON(media string) bool {

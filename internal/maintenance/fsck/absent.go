@@ -19,7 +19,7 @@ func (f *checker) checkAbsent() {
 		a, err := ReadAbsent(id, path)
 		if err != nil {
 			f.unknown(err)
-			f.fault("absent", id.String(), path, err.Error())
+			f.fault("absent", id.String(), path, "%v", err)
 			return f.ctx.Err()
 		}
 		switch {
@@ -42,7 +42,7 @@ func (f *checker) checkAbsent() {
 		return f.ctx.Err()
 	})
 	if err != nil && f.ctx.Err() == nil {
-		f.fault("absent", "absent", "", err.Error())
+		f.fault("absent", "absent", "", "%v", err)
 	}
 	switch {
 	case known.Half != nil:
@@ -81,17 +81,17 @@ func ReadAbsent(id format.ID, path string) (*format.Absent, error) {
 func (f *checker) checkForgets() (known Forgets, ok bool) {
 	known, faults := ReadForgets(f.s)
 	for _, x := range faults {
-		f.fault(x.Kind, x.Subject, x.Path, x.Why)
+		f.fault(x.Kind, x.Subject, x.Path, "%s", x.Why)
 	}
 	ok = len(faults) == 0
 	for _, at := range known.list {
 		gone, err := f.s.Objects.Gone(at.Objects)
 		path := f.s.Objects.Path(objects.ForgottenName(at.Operation))
 		if err != nil {
-			f.fault("absent", objects.ForgottenName(at.Operation), path, err.Error())
+			f.fault("absent", objects.ForgottenName(at.Operation), path, "%v", err)
 		} else if lack := len(at.Objects) - len(gone); lack > 0 {
 			f.fault("absent", objects.ForgottenName(at.Operation), path,
-				fmt.Sprintf("%d objects that it names have no record of their own", lack))
+				"%d objects that it names have no record of their own", lack)
 		}
 	}
 	for _, n := range f.forgetOps {
@@ -101,9 +101,8 @@ func (f *checker) checkForgets() (known Forgets, ok bool) {
 		}
 		ok = false
 		f.fault("absent", name, f.s.Objects.Path(name),
-			fmt.Sprintf(
-				"is missing, and operation %d forgot something: what it forgot is not known "+
-					"by its words", n))
+			"is missing, and operation %d forgot something: what it forgot is not known "+
+				"by its words", n)
 	}
 	return known, ok
 }
@@ -221,8 +220,7 @@ func (f *checker) checkForgotten(known Forgets, ids []format.ID) {
 func (f *checker) madeUp(i uint32) {
 	id := f.graph.ID(i)
 	f.fault("absent", id.String(), f.s.Objects.AbsentPath(id),
-		fmt.Sprintf("says that the body of %s was forgotten, and no operation forgot it",
-			f.subject(i)))
+		"says that the body of %s was forgotten, and no operation forgot it", f.subject(i))
 }
 
 // saidBy returns, by number of the object, the operation that brought each entry into the history.

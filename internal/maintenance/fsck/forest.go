@@ -21,10 +21,10 @@ func (f *checker) checkForests() {
 	f.graph.LetGoSeqs() // the replay takes much memory
 	r, err := graph.New(f.s, f.base)
 	if err != nil {
-		f.fault("forest", "refs/base", "", err.Error())
+		f.fault("forest", "refs/base", "", "%v", err)
 		return
 	}
-	r.Differs = func(subject, why string) { f.fault("forest", subject, "", why) }
+	r.Differs = func(subject, why string) { f.fault("forest", subject, "", "%s", why) }
 	r.Wanted = func(id format.ID) bool {
 		_, there := f.graph.Find(id)
 		return there
@@ -46,11 +46,11 @@ func (f *checker) checkForests() {
 		return &format.Tombstone{Cluster: s.cluster, Arrival: s.arrival, Count: s.count, Node: node,
 			Summary: f.graph.ID(f.graph.Below(i)[1].To())}, nil
 	}
-	for _, name := range graph.SortedNames(f.base) {
-		f.checkBaseCovers(r, name)
-	}
+	r.BaseCovers(func(name string, why error) {
+		f.fault("forest", graph.ForestsPrefix+name, "", "%v", why)
+	})
 	if _, err := r.All(f.ctx, f.number, f.o.Progress); err != nil {
-		f.fault("forest", "log", "", err.Error())
+		f.fault("forest", "log", "", "%v", err)
 		return
 	}
 	// Every forest has every member. The main forest exists from the first member on, another
@@ -64,31 +64,9 @@ func (f *checker) checkForests() {
 	}
 }
 
-// checkBaseCovers checks the covers that were settled before the kept log.
-func (f *checker) checkBaseCovers(r *graph.Forests, ref string) {
-	name, own := graph.OwnForest(ref)
-	if !own {
-		return
-	}
-	st := r.States[name]
-	for _, c := range st.Live() {
-		members, err := st.Members(c)
-		for _, v := range c.Covers {
-			if err == nil {
-				err = r.Cover(v.Summary, members, v, nil)
-			}
-		}
-		if err != nil {
-			f.fault("forest", ref, "", err.Error())
-		}
-	}
-}
-
 // markMembers marks the entries of all clusters of one forest, live and evicted.
 func (f *checker) markMembers(st *forest.State, r *graph.Forests) {
-	for i := range f.graph.Marks {
-		f.graph.Marks[i] &^= member | twice
-	}
+	f.graph.Clear(member | twice)
 	markAt := func(i uint32) {
 		if f.graph.Marks[i]&member != 0 {
 			f.graph.Marks[i] |= twice
@@ -105,7 +83,7 @@ func (f *checker) markMembers(st *forest.State, r *graph.Forests) {
 	for _, c := range st.Live() {
 		members, err := st.Members(c)
 		if err != nil {
-			f.fault("forest", fmt.Sprintf("cluster %d", c.Number), "", err.Error())
+			f.fault("forest", fmt.Sprintf("cluster %d", c.Number), "", "%v", err)
 		}
 		mark(members)
 	}
@@ -124,11 +102,11 @@ func (f *checker) markMembers(st *forest.State, r *graph.Forests) {
 				func(_ format.ID, entries []format.ID) { mark(entries) })
 		}
 		if err != nil {
-			f.fault("forest", fmt.Sprintf("cluster %d", e.Cluster), "", err.Error())
+			f.fault("forest", fmt.Sprintf("cluster %d", e.Cluster), "", "%v", err)
 		}
 	})
 	if err != nil {
-		f.fault("forest", "tombstones", "", err.Error())
+		f.fault("forest", "tombstones", "", "%v", err)
 	}
 }
 
@@ -173,7 +151,9 @@ func (f *checker) entriesBelow(node format.ID) (entries []uint32, ok bool) {
 func (f *checker) checkMembers() {
 	apart := 0
 	for i := range uint32(f.graph.Len()) {
-		wrong := func(why string) { f.fault("forest", f.graph.ID(i).String(), "", why) }
+		wrong := func(why string, args ...any) {
+			f.fault("forest", f.graph.ID(i).String(), "", why, args...)
+		}
 		m := f.graph.Marks[i]
 		if f.graph.Holed() && m&twice == 0 {
 			if !f.graph.Stands(i) && (m&due != 0) != (m&member != 0) {
@@ -183,8 +163,7 @@ func (f *checker) checkMembers() {
 		}
 		switch {
 		case m&due != 0 && m&member == 0:
-			wrong(fmt.Sprintf("message %d is up to its branch's frontier, and in no cluster",
-				f.graph.Seq(i)))
+			wrong("message %d is up to its branch's frontier, and in no cluster", f.graph.Seq(i))
 		case m&member == 0:
 		case m&twice != 0:
 			wrong("entry is a member more than once")

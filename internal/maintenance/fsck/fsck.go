@@ -118,8 +118,8 @@ const (
 	foreign                                           // its nonce does not
 )
 
-func (f *checker) fault(kind, subject, path, why string) {
-	x := Fault{Kind: kind, Subject: subject, Path: path, Why: why}
+func (f *checker) fault(kind, subject, path, why string, args ...any) {
+	x := Fault{Kind: kind, Subject: subject, Path: path, Why: fmt.Sprintf(why, args...)}
 	if !f.reported[x] {
 		f.reported[x] = true
 		f.report.Faults = append(f.report.Faults, x)
@@ -127,8 +127,8 @@ func (f *checker) fault(kind, subject, path, why string) {
 }
 
 // opFault is fault for an operation of the log.
-func (f *checker) opFault(op *format.Operation, why string) {
-	f.fault("log", fmt.Sprintf("operation %d", op.Number), "", why)
+func (f *checker) opFault(op *format.Operation, why string, args ...any) {
+	f.fault("log", fmt.Sprintf("operation %d", op.Number), "", why, args...)
 }
 
 // unknown records that a newer build wrote an object or a record.
@@ -205,9 +205,8 @@ func (f *checker) checkFormat() {
 	other := OtherStore(f.s.Dir, f.s.ID)
 	if other != "" {
 		f.fault("format", "format", filepath.Join(f.s.Dir, "format"),
-			fmt.Sprintf(
-				"says that this is store %s, and all that is in refs says that it is store %s",
-				f.s.ID, other))
+			"says that this is store %s, and all that is in refs says that it is store %s",
+			f.s.ID, other)
 	}
 }
 
@@ -253,7 +252,7 @@ func storeOf(b []byte) (id string, ok bool) {
 func (f *checker) checkKey() {
 	path := filepath.Join(f.s.Dir, "key")
 	if _, err := f.s.Key(); err != nil {
-		f.fault("key", "key", path, err.Error())
+		f.fault("key", "key", path, "%v", err)
 		return
 	}
 	if f.graph == nil {
@@ -276,7 +275,7 @@ func (f *checker) checkKey() {
 	}
 	switch {
 	case err != nil:
-		f.fault("key", "key", path, err.Error())
+		f.fault("key", "key", path, "%v", err)
 	case isNew && fit == 0:
 		f.note("the key is a new one, and nothing was written with it yet")
 	case isNew && others > 0:
@@ -286,8 +285,7 @@ func (f *checker) checkKey() {
 		f.fault("key", "key", path, "is not the one that anything in the store was written with")
 	default:
 		f.fault("key", "key", path,
-			fmt.Sprintf(
-				"is not the one that %d objects were written with, %s among them, and %d objects "+
-					"were written with it", others, some, fit))
+			"is not the one that %d objects were written with, %s among them, and %d objects "+
+				"were written with it", others, some, fit)
 	}
 }

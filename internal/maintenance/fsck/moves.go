@@ -31,7 +31,7 @@ func (f *checker) checkMoves() {
 	}
 	for _, name := range graph.SortedNames(f.base) {
 		if why := m.foreignEntry(name, f.base[name]); why != "" {
-			f.fault("ref", "refs/base: "+name, "", why)
+			f.fault("ref", "refs/base: "+name, "", "%s", why)
 		}
 		m.hold(name, f.base[name].ID)
 	}
@@ -41,7 +41,7 @@ func (f *checker) checkMoves() {
 		}
 		if session, ok := sessionOfRef(at.ref.Name); ok {
 			for _, why := range m.faultsOf(at.op, at.ref, session) {
-				f.opFault(at.op, why)
+				f.opFault(at.op, "%s", why)
 			}
 		}
 		m.hold(at.ref.Name, at.ref.New.ID)
@@ -50,7 +50,7 @@ func (f *checker) checkMoves() {
 	if !f.logOK {
 		for _, name := range graph.SortedNames(f.refs) {
 			if why := m.foreignEntry(name, f.refs[name]); why != "" {
-				f.fault("ref", name, "", why)
+				f.fault("ref", name, "", "%s", why)
 			}
 		}
 	}
@@ -296,8 +296,8 @@ func (f *checker) checkEpochs() {
 		got, want := f.refs[graph.EpochsPrefix+rest].ID, f.graph.EpochAt(tip)
 		if got != want && !f.holed(tip) {
 			f.fault("ref", graph.EpochsPrefix+rest, "",
-				fmt.Sprintf("names %s, and the branch was told %s", history.OrNothing(got),
-					history.OrNothing(want)))
+				"names %s, and the branch was told %s", history.OrNothing(got),
+				history.OrNothing(want))
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -29,12 +28,12 @@ func (f *checker) checkPlaces() {
 	}
 	inv, err := graph.TakeInventoryBy(f.s, list, f.o.Progress, func(path string, err error) error {
 		if filepath.Ext(path) == objects.IndexExt { // checkLog tells of the log
-			f.fault("pack", "index", path, err.Error())
+			f.fault("pack", "index", path, "%v", err)
 		}
 		return nil
 	})
 	if err != nil {
-		f.fault("object", "objects", "", err.Error())
+		f.fault("object", "objects", "", "%v", err)
 		return
 	}
 	f.inv = inv
@@ -65,10 +64,10 @@ func (f *checker) placeFault(subject string, err error) {
 	}
 	var corrupt *objects.CorruptError
 	if errors.As(err, &corrupt) {
-		f.fault(kind, subject, corrupt.Path, corrupt.Why)
+		f.fault(kind, subject, corrupt.Path, "%s", corrupt.Why)
 		return
 	}
-	f.fault(kind, subject, "", err.Error())
+	f.fault(kind, subject, "", "%v", err)
 }
 
 // readGraph reads every header.
@@ -80,7 +79,7 @@ func (f *checker) readGraph() {
 		f.o.Progress)
 	if err != nil {
 		if f.ctx.Err() == nil {
-			f.fault("object", "objects", "", err.Error())
+			f.fault("object", "objects", "", "%v", err)
 		}
 		return
 	}
@@ -165,9 +164,8 @@ func (f *checker) follow(roots []graph.Root) bool {
 	w := graph.Walk{Graph: f.graph, Mark: graph.Reached,
 		Missing: func(from uint32, l format.Link, why error) error {
 			if !l.ID.IsZero() {
-				f.fault("link", l.ID.String(), "",
-					fmt.Sprintf("named by %s as %s, and cannot be had: %v",
-						f.subject(from), l.Want, why))
+				f.fault("link", l.ID.String(), "", "named by %s as %s, and cannot be had: %v",
+					f.subject(from), l.Want, why)
 			}
 			return f.ctx.Err()
 		}}
@@ -175,12 +173,11 @@ func (f *checker) follow(roots []graph.Root) bool {
 		i, err := f.graph.Meet(r.ID)
 		if err != nil {
 			f.fault("link", r.ID.String(), "",
-				fmt.Sprintf("named by %s as %s, and cannot be had: %v", r.From, r.Want, err))
+				"named by %s as %s, and cannot be had: %v", r.From, r.Want, err)
 			continue
 		}
 		if k := f.graph.Kind(i); k != r.Want && k != format.AnyKind && r.Want != format.AnyKind {
-			f.fault("ref", r.From, "",
-				fmt.Sprintf("names %v as %s, which is of kind %s", r.ID, r.Want, k))
+			f.fault("ref", r.From, "", "names %v as %s, which is of kind %s", r.ID, r.Want, k)
 		}
 		if w.From(i) != nil {
 			return false
@@ -200,7 +197,7 @@ func (f *checker) checkLinks(i uint32) {
 	for _, e := range g.Below(i) {
 		if k := g.Kind(e.To()); k != e.Want() && k != format.AnyKind {
 			f.fault("link", g.ID(e.To()).String(), "",
-				fmt.Sprintf("named by %s as %s, and is of kind %s", f.subject(i), e.Want(), k))
+				"named by %s as %s, and is of kind %s", f.subject(i), e.Want(), k)
 		}
 	}
 	if g.Kind(i) != format.EntryKind || len(g.Lost[i]) > 0 || g.Stands(i) {
@@ -227,7 +224,7 @@ func (f *checker) checkLinks(i uint32) {
 	}
 	if seq := g.Seq(i); seq != want {
 		f.fault("object", g.ID(i).String(), "",
-			fmt.Sprintf("entry has seq %d, its parents make it %d", seq, want))
+			"entry has seq %d, its parents make it %d", seq, want)
 	}
 }
 

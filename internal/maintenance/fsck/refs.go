@@ -52,8 +52,8 @@ func (f *checker) checkLog() {
 	}
 	if viewErr == nil && base.Number > view.Checkpoint() {
 		f.fault("log", "refs/base", filepath.Join(f.s.Dir, "refs", "base"),
-			fmt.Sprintf("is of operation %d, and the checkpoint of operation %d before it",
-				base.Number, view.Checkpoint()))
+			"is of operation %d, and the checkpoint of operation %d before it",
+			base.Number, view.Checkpoint())
 	}
 	f.base, f.baseNumber = graph.RefsOf(base), base.Number
 	running := graph.RefsOf(base)
@@ -67,7 +67,7 @@ func (f *checker) checkLog() {
 		}
 		for _, u := range r.Op.Refs {
 			if running[u.Name] != u.Old {
-				f.opFault(r.Op, fmt.Sprintf("moves ref %q from a value that it did not have", u.Name))
+				f.opFault(r.Op, "moves ref %q from a value that it did not have", u.Name)
 			}
 		}
 		graph.ApplyRefs(running, r.Op)
@@ -100,7 +100,7 @@ func (f *checker) checkLog() {
 func (f *checker) checkEffects(op *format.Operation) {
 	want, known := refs.EffectsOfVerb(op.Verb)
 	if known && op.Effects != want {
-		f.opFault(op, fmt.Sprintf("states effects that a verb %q does not have", op.Verb))
+		f.opFault(op, "states effects that a verb %q does not have", op.Verb)
 	}
 }
 
@@ -123,7 +123,7 @@ func (f *checker) noteMoves(op *format.Operation) {
 func (f *checker) compareRefs(number uint64, running map[string]format.Value) {
 	if number != f.number {
 		f.fault("log", fmt.Sprintf("operation %d", f.number), "",
-			fmt.Sprintf("the checkpoint covers it, the log ends with operation %d", number))
+			"the checkpoint covers it, the log ends with operation %d", number)
 		f.logOK = false
 		return
 	}
@@ -143,10 +143,10 @@ func (f *checker) logFault(err error) {
 	f.unknown(err)
 	var corrupt *refs.CorruptError
 	if errors.As(err, &corrupt) {
-		f.fault("log", "refs", corrupt.Path, err.Error())
+		f.fault("log", "refs", corrupt.Path, "%v", err)
 		return
 	}
-	f.fault("log", "refs", "", err.Error())
+	f.fault("log", "refs", "", "%v", err)
 }
 
 // checkSessions compares each branch's value with its entries, and marks the entries for the
@@ -166,8 +166,7 @@ func (f *checker) checkSessions() {
 		}
 		if seq := f.graph.Seq(tip); v.Through > v.Frontier || v.Frontier > seq {
 			f.fault("session", name, "",
-				fmt.Sprintf("through %d, frontier %d and tip %d are not in order", v.Through,
-					v.Frontier, seq))
+				"through %d, frontier %d and tip %d are not in order", v.Through, v.Frontier, seq)
 		}
 		f.markBranch(tip, v.Frontier)
 	}

@@ -123,7 +123,7 @@ func (c *collector) loggedToPack() (n int) {
 			n++
 		}
 	}
-	c.clearMark(packed)
+	c.graph.Clear(packed)
 	return n
 }
 
@@ -132,12 +132,6 @@ func (c *collector) setMark(m graph.Mark, packs []*graph.PackPlace) {
 		for _, i := range p.Numbers {
 			c.graph.Marks[i] |= m
 		}
-	}
-}
-
-func (c *collector) clearMark(m graph.Mark) {
-	for i := range c.graph.Marks {
-		c.graph.Marks[i] &^= m
 	}
 }
 

@@ -24,8 +24,11 @@ func (c *collector) sweep(ctx context.Context) error {
 	if err := c.removePacks(ctx); err != nil {
 		return err
 	}
-	var err error
-	c.report.After, err = objectBytes(c.s)
+	packs, err := c.s.Objects.Packs()
+	c.report.After = 0
+	for _, p := range packs {
+		c.report.After += p.Size
+	}
 	return err
 }
 
@@ -197,15 +200,6 @@ func (c *collector) dropAnswers(context.Context) error {
 		c.report.Answers, err = c.s.Store.DropStale(view, c.cutoff(), c.o.DryRun)
 	}
 	return err
-}
-
-// objectBytes returns how many bytes the objects of a store take now.
-func objectBytes(s *store.Opened) (n int64, err error) {
-	packs, err := s.Objects.Packs()
-	for _, p := range packs {
-		n += p.Size
-	}
-	return n, err
 }
 
 // dropLog drops the log up to the newest operation older than log.keep at which the log can

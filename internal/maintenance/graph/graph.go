@@ -145,6 +145,13 @@ func (g *Graph) Seq(i uint32) uint64 {
 	return e.Seq
 }
 
+// Clear takes marks from all objects.
+func (g *Graph) Clear(m Mark) {
+	for i := range g.Marks {
+		g.Marks[i] &^= m
+	}
+}
+
 // LetGoSeqs frees the seqs of the entries, for who will ask for few of them.
 func (g *Graph) LetGoSeqs() { g.seqs = nil }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/forest"
@@ -168,15 +169,27 @@ func (r *Forests) beforeSettle(st *forest.State, c *forest.Cluster, d format.Dec
 	if err != nil {
 		return err
 	}
-	if r.Lost != nil && r.Lost(d.ID) {
-		node, err := format.NodeOf(members[d.Offset : d.Offset+d.Count])
-		if err == nil {
-			err = r.Lay(d.ID, &format.Summary{Node: node})
-		}
-		return err
-	}
 	return r.Cover(d.ID, members, format.Cover{Summary: d.ID, Offset: d.Offset, Count: d.Count},
 		c.Covers)
+}
+
+// BaseCovers looks at the summaries that were settled before the kept log as Cover does. bad is
+// told what goes wrong with a forest.
+func (r *Forests) BaseCovers(bad func(name string, why error)) {
+	for _, name := range slices.Sorted(maps.Keys(r.States)) {
+		st := r.States[name]
+		for _, c := range st.Live() {
+			members, err := st.Members(c)
+			for _, v := range c.Covers {
+				if err == nil {
+					err = r.Cover(v.Summary, members, v, nil)
+				}
+			}
+			if err != nil {
+				bad(name, err)
+			}
+		}
+	}
 }
 
 // Cover checks that a summary is of the run that it covers, and makes the nodes that the summary
@@ -186,6 +199,13 @@ func (r *Forests) Cover(
 	id format.ID, members []format.ID, at format.Cover, covers []format.Cover,
 ) error {
 	run := members[at.Offset : at.Offset+at.Count]
+	if r.Lost != nil && r.Lost(id) {
+		node, err := format.NodeOf(run)
+		if err == nil {
+			err = r.Lay(id, &format.Summary{Node: node})
+		}
+		return err
+	}
 	if r.Need == nil && r.NodeOf != nil {
 		if named, ok := r.NodeOf(id); ok {
 			return r.covers(id, named, run)

@@ -88,7 +88,7 @@ func (r *repairer) mendPins() error {
 	if newest.IsZero() || !r.hasClusters(newest, format.ForestKind, map[format.ID]bool{}) {
 		return nil // derive tells of it
 	}
-	op := &format.Operation{Verb: refs.VerbRepair, Time: r.s.Now().UTC().Truncate(time.Millisecond)}
+	op := &format.Operation{Verb: refs.VerbRepair, Time: r.now()}
 	for _, name := range view.Names(graph.SessionsPrefix) {
 		old := view.Get(name)
 		if old.Pin.IsZero() || old.Pin == newest ||

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
@@ -252,41 +251,9 @@ func (h *holes) clusters() error {
 		failed = cmp.Or(failed, h.layText(id, o))
 		return failed
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.States)) {
-		st := r.States[name]
-		for _, c := range st.Live() {
-			if err := h.baseCovers(r, st, c); err != nil {
-				return err
-			}
-		}
-	}
-	if _, err := r.All(h.ctx, math.MaxUint64, nil); failed != nil {
-		return failed
-	} else if err != nil {
-		return nil //nolint:nilerr // derive tells of it
-	}
-	return nil
-}
-
-// baseCovers lays the summaries that were settled before the kept log.
-func (h *holes) baseCovers(r *graph.Forests, st *forest.State, c *forest.Cluster) error {
-	for _, v := range c.Covers {
-		if !h.is(v.Summary, format.SummaryKind) {
-			continue
-		}
-		members, err := st.Members(c)
-		if err != nil {
-			return nil //nolint:nilerr // derive tells of it
-		}
-		node, err := format.NodeOf(members[v.Offset : v.Offset+v.Count])
-		if err == nil {
-			err = r.Lay(v.Summary, &format.Summary{Node: node})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	r.BaseCovers(func(string, error) {})
+	_, _ = r.All(h.ctx, math.MaxUint64, nil) // derive tells of what goes wrong besides
+	return failed
 }
 
 // layText lays a summary or a tombstone, without a text.

@@ -1,6 +1,9 @@
 package repair
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
@@ -41,11 +44,7 @@ func (r *repairer) mendLogged() error {
 	if _, err := r.s.Refs.Unload(r.held, view, true); err != nil {
 		return err
 	}
-	ids := make([]format.ID, 0, len(named))
-	for id := range named {
-		ids = append(ids, id)
-	}
-	missing, err := r.s.Objects.HasAll(graph.SortedIDs(ids))
+	missing, err := r.s.Objects.HasAll(slices.SortedFunc(maps.Keys(named), format.ID.Compare))
 	r.missing = append(r.missing, missing...)
 	r.mended("%d records of the log carried damaged objects; the sound ones are in a pack", damaged)
 	return err

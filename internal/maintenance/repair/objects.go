@@ -89,13 +89,7 @@ func (r *repairer) mendPack(id format.ID) error {
 		return err
 	}
 	if len(good) > 0 {
-		written, err := r.s.Objects.WritePack(func(yield func(format.Raw, error) bool) {
-			for _, raw := range good {
-				if !yield(raw, nil) {
-					return
-				}
-			}
-		}, objects.Default)
+		written, err := r.s.Objects.WritePack(objects.Each(good), objects.Default)
 		if err != nil {
 			return err
 		}
@@ -156,7 +150,7 @@ func (r *repairer) loseBody(id format.ID, header []byte) error {
 
 // markLost writes a record that something is lost. What was forgotten stays so.
 func (r *repairer) markLost(a format.Absent) error {
-	a.Reason, a.Time = format.ReasonLost, r.s.Now().UTC().Truncate(time.Millisecond)
+	a.Reason, a.Time = format.ReasonLost, r.now()
 	if forgotten, err := r.s.Objects.Forgotten(a.Object); err == nil && forgotten {
 		a.Reason = format.ReasonForgotten
 	}
@@ -222,13 +216,11 @@ func (r *repairer) mendAbsent() error {
 		if len(faults) == 0 && !r.mayBeForgotten(known, id) {
 			reason = format.ReasonLost
 		}
-		now := r.s.Now().UTC().Truncate(time.Millisecond)
-		again := format.Absent{Object: id, Reason: reason, Time: now}
-		text, err := again.Encode()
-		if err != nil {
-			return err
+		text, err := (&format.Absent{Object: id, Reason: reason, Time: r.now()}).Encode()
+		if err == nil {
+			err = r.write(path, text)
 		}
-		if err := r.write(path, text); err != nil {
+		if err != nil {
 			return err
 		}
 		if reason == format.ReasonForgotten {
@@ -311,11 +303,10 @@ func (r *repairer) listForgotten() error {
 	}
 	for _, f := range missing {
 		text, err := f.Encode()
-		if err != nil {
-			return err
+		if err == nil {
+			err = r.write(r.s.Objects.Path(objects.ForgottenName(f.Operation)), text)
 		}
-		path := r.s.Objects.Path(objects.ForgottenName(f.Operation))
-		if err := r.write(path, text); err != nil {
+		if err != nil {
 			return err
 		}
 		r.forgetsLost(f.Operation)

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,8 +77,11 @@ func Rebuild(ctx context.Context, s *store.Opened, o RebuildOptions) (RebuildRep
 		err = b.forests(ctx)
 	}
 	if err == nil && !o.DryRun {
-		if err = written(b.clearCache()); err == nil {
-			b.cacheLinks()
+		err = written(b.clearCache())
+		// The links of the cache take a walk over all sessions: the next command that needs them
+		// would wait for that. What goes wrong with it shows to that command.
+		if view, bad := b.s.Refs.Read(); err == nil && bad == nil {
+			_ = b.s.History.WithLinks(view, func(*history.Links) error { return nil })
 		}
 	}
 	if err != nil {
@@ -145,7 +149,8 @@ func (b *builder) forests(ctx context.Context) error {
 			b.differ = &DiffersError{Subject: subject, Why: why}
 		}
 	}
-	if err := b.baseCovers(r); err != nil {
+	r.BaseCovers(func(_ string, why error) { err = cmp.Or(err, why) })
+	if err != nil {
 		return err
 	}
 	b.report.Operations, err = r.All(ctx, view.Number, b.o.Progress)
@@ -160,24 +165,6 @@ func (b *builder) forests(ctx context.Context) error {
 		return err
 	}
 	return b.unmade(wanted, given)
-}
-
-// baseCovers makes the nodes again of the summaries that were settled before the kept log.
-func (b *builder) baseCovers(r *graph.Forests) error {
-	for _, st := range r.States {
-		for _, c := range st.Live() {
-			members, err := st.Members(c)
-			for _, v := range c.Covers {
-				if err == nil {
-					err = r.Cover(v.Summary, members, v, nil)
-				}
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // wantedForests are those that refs name: the newest ones, and the pins.
@@ -259,12 +246,4 @@ func (b *builder) clearCache() error {
 		}
 	}
 	return nil
-}
-
-// cacheLinks makes the links of the cache, which take a walk over all sessions: the next command
-// that needs them would wait for that. What goes wrong with it shows to that command.
-func (b *builder) cacheLinks() {
-	if view, err := b.s.Refs.Read(); err == nil {
-		_ = b.s.History.WithLinks(view, func(*history.Links) error { return nil })
-	}
 }

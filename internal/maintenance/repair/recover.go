@@ -3,6 +3,7 @@ package repair
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -110,12 +111,9 @@ func (c *recovery) fromRecords() {
 }
 
 func (c *recovery) hasSession(name string) bool {
-	for ref := range c.refs {
-		if strings.HasPrefix(ref, graph.SessionsPrefix+name+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Keys(c.refs)), func(ref string) bool {
+		return strings.HasPrefix(ref, graph.SessionsPrefix+name+"/")
+	})
 }
 
 // whole reports whether an object and all below it is there.
@@ -125,9 +123,7 @@ func (c *recovery) whole(id format.ID) bool {
 		return false
 	}
 	const visit graph.Mark = 1 << 6
-	for j := range c.g.Marks {
-		c.g.Marks[j] &^= visit
-	}
+	c.g.Clear(visit)
 	w := graph.Walk{Graph: c.g, Mark: visit,
 		Missing: func(uint32, format.Link, error) error { return errMissing }}
 	return w.From(i) == nil
@@ -340,7 +336,7 @@ func (c *recovery) commit() error {
 	if len(c.moved) == 0 {
 		return nil
 	}
-	op := &format.Operation{Verb: refs.VerbRepair, Time: c.s.Now().UTC().Truncate(time.Millisecond)}
+	op := &format.Operation{Verb: refs.VerbRepair, Time: c.now()}
 	for _, name := range graph.SortedNames(c.moved) {
 		op.Refs = append(op.Refs,
 			format.RefUpdate{Name: name, Old: c.view.Get(name), New: c.moved[name]})

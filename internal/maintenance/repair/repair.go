@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -75,6 +76,9 @@ func Run(ctx context.Context, env repo.Env, o Options) (Report, error) {
 	return r.report, nil
 }
 
+// now is the time of what a repair writes.
+func (r *repairer) now() time.Time { return r.s.Now().UTC().Truncate(time.Millisecond) }
+
 type repairer struct {
 	ctx    context.Context
 	env    repo.Env
@@ -91,7 +95,6 @@ type repairer struct {
 
 	// Objects that damaged records carried, behind the end of the kept log
 	saved map[format.ID]bool
-	loose []format.Raw
 	// Objects whose only copy was taken away; what follows from the rest may come back
 	missing []format.ID
 	// What damaged records seemed to carry: the bytes of a damaged header have an id of their own
@@ -402,10 +405,7 @@ func (r *repairer) mendRefs() error {
 	if err := r.keepSound(v.Later, namedBy(v.Later)); err != nil {
 		return err
 	}
-	r.saved, r.loose = map[format.ID]bool{}, v.Objects
-	for _, raw := range v.Objects {
-		r.saved[raw.ID()] = true
-	}
+	r.saved = lists.Set(lists.Map(v.Objects, format.Raw.ID))
 	if err := r.s.Refs.Restore(r.held, v, r.clear); err != nil {
 		return err
 	}
@@ -465,14 +465,6 @@ func (r *repairer) tellMissing() error {
 // beforeRepair begins the name of the copy that a repair makes beside the store.
 const beforeRepair = "context.before-repair-"
 
-// touch makes sure that there is a copy before something is changed.
-func (r *repairer) touch() error {
-	if r.report.Copy != "" {
-		return nil
-	}
-	return r.copyStore()
-}
-
 // write puts a file into the store, in the place of whatever is there.
 func (r *repairer) write(path string, b []byte) error {
 	if err := errors.Join(r.touch(), r.env.FS.MkdirAll(filepath.Dir(path)),
@@ -482,9 +474,12 @@ func (r *repairer) write(path string, b []byte) error {
 	return r.env.FS.WriteDurable(path, b, 0o600)
 }
 
-// copyStore copies the store as it is, damage and all, before anything is changed. It takes its
+// touch copies the store as it is, damage and all, before anything is changed. It takes its
 // name when all of it is there: a repair without room for it changes nothing.
-func (r *repairer) copyStore() error {
+func (r *repairer) touch() error {
+	if r.report.Copy != "" {
+		return nil
+	}
 	to := r.o.Copy
 	if to == "" {
 		to = filepath.Join(filepath.Dir(r.dir),
