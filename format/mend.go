@@ -117,10 +117,8 @@ func namedBy(op *Operation, objects []byte) map[ID]bool {
 	for _, u := range op.Refs {
 		named[u.New.ID], named[u.New.Pin] = true, true
 	}
-	for _, f := range op.Forests {
-		for _, d := range f.Decisions {
-			named[d.ID] = true
-		}
+	for _, d := range op.Decisions() {
+		named[d.ID] = true
 	}
 	list, _ := decodeObjects(objects)
 	for _, raw := range list {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"iter"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/lists"
@@ -54,6 +55,19 @@ type Decision struct {
 	Offset  uint64 // retract, restore: the place in the cluster; settle: the first member covered
 	Count   uint64 // settle: the number of members covered
 	Interim bool   // settle
+}
+
+// Decisions gives the decisions of an operation, each with the name of its forest.
+func (op *Operation) Decisions() iter.Seq2[string, Decision] {
+	return func(yield func(string, Decision) bool) {
+		for _, f := range op.Forests {
+			for _, d := range f.Decisions {
+				if !yield(f.Name, d) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // DecisionKind says what a decision does.

@@ -216,8 +216,13 @@ func waitFor(
 	}
 }
 
-// Dir returns the directory whose lock is held.
-func (h *Held) Dir() string { return h.dir }
+// Of returns an error unless the lock of a directory is held.
+func (h *Held) Of(dir string) error {
+	if h == nil || h.dir != dir {
+		return errors.New("the store's lock is not held")
+	}
+	return nil
+}
 
 // Release releases the lock. A second call does nothing. lock.owner stays: it names the last
 // holder, and is read only while the lock is held.

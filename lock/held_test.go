@@ -29,8 +29,8 @@ func TestAcquire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if held.Dir() != dir {
-		t.Errorf("held %q", held.Dir())
+	if err := held.Of(dir); err != nil {
+		t.Error(err)
 	}
 	_, err = lock.Acquire(ctx, nil, dir, 0, lock.Owner{PID: 43})
 	var busy *lock.BusyError

@@ -274,38 +274,14 @@ func (s *Store) check(pack format.ID, each func(packs.Object)) error {
 	if err != nil {
 		return err
 	}
-	same, err := isFile(s.IndexPath(pack), want)
+	is, err := durable.ReadFile(s.IndexPath(pack))
 	if err != nil {
 		return fmt.Errorf("cannot check pack %v: %w", pack, notFile(s.IndexPath(pack), err))
 	}
-	if !same {
+	if !bytes.Equal(is, want) {
 		return &CorruptError{Path: s.IndexPath(pack), Why: "index does not follow from its pack"}
 	}
 	return nil
-}
-
-// isFile reports whether a file has these bytes. It reads the file in pieces: an index of millions
-// of objects takes much memory.
-func isFile(path string, want []byte) (same bool, err error) {
-	file, err := durable.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	piece := make([]byte, 64<<10)
-	for {
-		n, err := io.ReadFull(file, piece)
-		if !bytes.HasPrefix(want, piece[:n]) {
-			return false, nil
-		}
-		want = want[n:]
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return len(want) == 0, nil
-		case err != nil:
-			return false, err
-		}
-	}
 }
 
 // Reindex writes the index of a pack anew from the pack, after it checked all of the pack. It

@@ -28,21 +28,12 @@ func (s *Store) Forgotten(id format.ID) (bool, error) {
 	return there && reason == format.ReasonForgotten, err
 }
 
-// MarkGone writes the record that the body of each object was forgotten, at a time. Objects that
-// have one keep it. It needs the store's lock. When it returns the records are there after a power
-// cut; after an error or a crash some may be.
-func (s *Store) MarkGone(held *lock.Held, ids []format.ID, at time.Time) error {
-	return s.markAbsent(held, ids, format.ReasonForgotten, at)
-}
-
-// MarkLost is MarkGone for bodies that are not at hand: storing the same object again brings one
-// back.
-func (s *Store) MarkLost(held *lock.Held, ids []format.ID, at time.Time) error {
-	return s.markAbsent(held, ids, format.ReasonLost, at)
-}
-
-func (s *Store) markAbsent(held *lock.Held, ids []format.ID, reason string, at time.Time) error {
-	if err := s.holds(held); err != nil {
+// MarkAbsent writes the record that the body of each object is gone, for a reason and from a time
+// on: with ReasonLost, storing the same object again brings it back. Objects that have a record of
+// something forgotten keep it. It needs the store's lock. When it returns the records are there
+// after a power cut; after an error or a crash some may be.
+func (s *Store) MarkAbsent(held *lock.Held, ids []format.ID, reason string, at time.Time) error {
+	if err := held.Of(s.root); err != nil {
 		return err
 	}
 	for part := range slices.Chunk(ids, markBatch) {
@@ -76,7 +67,7 @@ func (s *Store) markAbsent(held *lock.Held, ids []format.ID, reason string, at t
 // IndexPacks indexes the packs that have no index, so that what is in them counts. It needs the
 // store's lock. One that cannot be read is told to bad.
 func (s *Store) IndexPacks(held *lock.Held, bad func(path string)) error {
-	if err := s.holds(held); err != nil {
+	if err := held.Of(s.root); err != nil {
 		return err
 	}
 	orphans, err := s.Orphans()
@@ -103,10 +94,10 @@ func pass(err error, bad func(path string)) error {
 
 // StripPacks writes every pack anew that has the body of an object for which gone is true, without
 // those bodies, and removes the old one. Packs without an index are indexed first. It needs the
-// store's lock, and each such object its record (MarkGone). A pack that is damaged stays as it is,
-// is told to bad, and keeps none of the others from it. It returns how many packs were written.
-// What is removed stays removed; after a crash an object may be in two packs, with its body in one
-// of them.
+// store's lock, and each such object its record (MarkAbsent). A damaged pack stays as it is, is
+// told to bad, and keeps none of the others from being written anew. It returns how many packs were
+// written. What is removed stays removed; after a crash an object may be in two packs, with its
+// body in one of them.
 func (s *Store) StripPacks(
 	ctx context.Context, held *lock.Held, gone func(format.ID) bool, bad func(path string),
 ) (written int, err error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	packs "github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -33,7 +34,7 @@ const (
 // and are there all the time; a crash leaves some of them in two packs. The caller holds the lock
 // of the store, so that no body is forgotten meanwhile.
 func (s *Store) JoinPacks(held *lock.Held) (more bool, err error) {
-	if err := s.holds(held); err != nil {
+	if err := held.Of(s.root); err != nil {
 		return false, err
 	}
 	list, err := s.relist()
@@ -141,11 +142,7 @@ func (s *Store) join(held *lock.Held, group []part) (unfit *pack, err error) {
 	if _, err := s.announce(id, index, int(w.table.len())); err != nil {
 		return nil, err
 	}
-	old := make([]format.ID, len(group))
-	for i, p := range group {
-		old[i] = p.id
-	}
-	return nil, s.removePacks(held, old)
+	return nil, s.removePacks(held, lists.Map(group, func(p part) format.ID { return p.id }))
 }
 
 // copyPack adds the blocks of a pack as they are. Errors: *CorruptError, what the file system says,
@@ -249,7 +246,7 @@ const (
 // returns; a crash leaves some of them in two places. The caller holds the lock of the store and
 // has read the log under it; it may then write the log without the objects.
 func (s *Store) PackLogged(held *lock.Held) error {
-	if err := s.holds(held); err != nil {
+	if err := held.Of(s.root); err != nil {
 		return err
 	}
 	list, err := s.relist()
@@ -329,20 +326,8 @@ func (s *Store) remainingIn(p *pack) (raws []format.Raw, err error) {
 
 // replacePacks writes a pack of raws, and then removes the packs old, whose objects are among them.
 func (s *Store) replacePacks(held *lock.Held, old []*pack, raws []format.Raw) error {
-	seen := make(map[format.ID]bool, len(raws))
-	info, err := s.writePack(func(w *packWriter) error {
-		for _, r := range raws {
-			id := r.ID()
-			if seen[id] {
-				continue
-			}
-			seen[id] = true
-			if err := w.add(id, r); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, Fast)
+	raws, ids := Distinct(raws)
+	info, err := s.writePackOf(ids, raws)
 	if err == nil && len(old) > 0 {
 		err = s.CheckPack(info.ID)
 	}

@@ -65,7 +65,9 @@ func TestALostBodyIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, s, format.Raw{Header: r.Header})
-	if err := s.MarkGone(hold(t, root), []format.ID{r.ID()}, time.Unix(2, 0).UTC()); err != nil {
+	err := s.MarkAbsent(hold(t, root), []format.ID{r.ID()}, format.ReasonForgotten,
+		time.Unix(2, 0).UTC())
+	if err != nil {
 		t.Fatal(err)
 	}
 	var gone *objects.GoneError

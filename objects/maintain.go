@@ -13,16 +13,6 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-var errNotHeld = errors.New("the store's lock is not held")
-
-// holds checks that the caller has the lock of this store.
-func (s *Store) holds(held *lock.Held) error {
-	if held == nil || held.Dir() != s.root {
-		return errNotHeld
-	}
-	return nil
-}
-
 // packedWhole reports whether a pack has the object, with the body its header names unless that
 // was forgotten, and can read it.
 func (s *Store) packedWhole(id format.ID, list *packList) (bool, error) {
@@ -50,7 +40,7 @@ func (s *Store) RemovePack(held *lock.Held, pack format.ID) error {
 
 // removePacks is RemovePack for several: it hides all of them first.
 func (s *Store) removePacks(held *lock.Held, list []format.ID) error {
-	if err := s.holds(held); err != nil {
+	if err := held.Of(s.root); err != nil {
 		return err
 	}
 	for _, pack := range list {
@@ -181,7 +171,7 @@ func (s *Store) Orphans() ([]format.ID, error) {
 // indexes the pack. ok is false where it does not. It reads all of the
 // pack into memory. What it wrote lasts when it returns; a crash leaves the old file or the new.
 func (s *Store) RestorePack(held *lock.Held, id format.ID) (ok bool, err error) {
-	if err := s.holds(held); err != nil {
+	if err := held.Of(s.root); err != nil {
 		return false, err
 	}
 	b, err := durable.ReadFile(s.PackPath(id))

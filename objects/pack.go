@@ -237,11 +237,8 @@ func blamed(file string, err error) error {
 	if err == nil {
 		return nil // and nothing is allocated
 	}
-	var path *fs.PathError
-	var corrupt *CorruptError
-	var version *format.VersionError
-	if errors.As(err, &path) || errors.Is(err, fs.ErrClosed) ||
-		errors.As(err, &corrupt) || errors.As(err, &version) {
+	if errors.As(err, new(*fs.PathError)) || errors.Is(err, fs.ErrClosed) ||
+		errors.As(err, new(*CorruptError)) || errors.As(err, new(*format.VersionError)) {
 		return err
 	}
 	return &CorruptError{Path: file, Why: err.Error()}

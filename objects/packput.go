@@ -78,10 +78,6 @@ func (s *Store) WritePackWhen(
 	}, level, when)
 }
 
-func (s *Store) writePack(fill func(*packWriter) error, level Level) (PackInfo, error) {
-	return s.writePackWhen(fill, level, nil)
-}
-
 func (s *Store) writePackWhen(
 	fill func(*packWriter) error, level Level, when func(publish func() error) error,
 ) (PackInfo, error) {

@@ -251,8 +251,7 @@ func (s *Store) salvagePack(path string, fn func(r format.Raw, whole bool) error
 	var raws []format.Raw
 	// What cannot be unpacked is passed over, and what follows a bad head is out of reach.
 	err := s.walkPack(path, func(o packs.Object) { raws = append(raws, copied(o, true)) })
-	var corrupt *CorruptError
-	if err != nil && !errors.As(err, &corrupt) && !vanished(err) {
+	if err != nil && !errors.As(err, new(*CorruptError)) && !vanished(err) {
 		return err
 	}
 	for _, r := range raws {

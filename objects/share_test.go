@@ -114,7 +114,9 @@ func testAdoptPackForgotten(t *testing.T, meanwhile bool) {
 	}
 	to, root := newStore(t, nil)
 	forget := func() {
-		if err := to.MarkGone(hold(t, root), []format.ID{secret.ID()}, now()); err != nil {
+		err := to.MarkAbsent(hold(t, root), []format.ID{secret.ID()}, format.ReasonForgotten,
+			now())
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -95,24 +96,36 @@ func (s *Store) Close() error {
 // next gc, and to look into every pack would cost time. After an error or a crash all of the
 // objects may be there, or none.
 func (s *Store) Put(raws ...format.Raw) error {
-	ids := make([]format.ID, 0, len(raws))
-	unique := make([]format.Raw, 0, len(raws))
-	seen := make(map[format.ID]bool, len(raws))
 	in := &gate{Store: s}
 	for _, r := range raws {
-		id := r.ID()
-		if err := in.admit(id, r); err != nil {
+		if err := in.admit(r.ID(), r); err != nil {
 			return err
 		}
-		if !seen[id] {
-			seen[id] = true
-			ids, unique = append(ids, id), append(unique, r)
-		}
 	}
-	if err := s.store(ids, unique); err != nil {
+	raws, ids := Distinct(raws)
+	if len(ids) == 0 {
+		return nil
+	}
+	if _, err := s.writePackOf(ids, raws); err != nil {
 		return err
 	}
-	return s.found(ids, unique)
+	return s.found(ids, raws)
+}
+
+// Distinct returns the objects of a list without those that come again, and their ids.
+func Distinct(raws []format.Raw) ([]format.Raw, []format.ID) {
+	ids := make([]format.ID, 0, len(raws))
+	seen := make(map[format.ID]bool, len(raws))
+	raws = slices.DeleteFunc(slices.Clone(raws), func(r format.Raw) bool {
+		id := r.ID()
+		if seen[id] {
+			return true
+		}
+		seen[id] = true
+		ids = append(ids, id)
+		return false
+	})
+	return raws, ids
 }
 
 // found takes away the records of bodies that were lost and are stored now.
@@ -134,20 +147,16 @@ func (s *Store) found(ids []format.ID, raws []format.Raw) error {
 	return nil
 }
 
-// store writes objects that a gate has admitted.
-func (s *Store) store(ids []format.ID, unique []format.Raw) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	_, err := s.writePack(func(w *packWriter) error {
+// writePackOf writes objects that are admitted as one pack.
+func (s *Store) writePackOf(ids []format.ID, raws []format.Raw) (PackInfo, error) {
+	return s.writePackWhen(func(w *packWriter) error {
 		for i, id := range ids {
-			if err := w.add(id, unique[i]); err != nil {
+			if err := w.add(id, raws[i]); err != nil {
 				return err
 			}
 		}
 		return nil
-	}, Fast)
-	return err
+	}, Fast, nil)
 }
 
 // ErrNotFound is wrapped by the error for an object that is in no place of the store.

@@ -17,7 +17,7 @@ import (
 // from a writer that died. Begin copies its bytes to log/torn-<n>, where n is the number that the
 // operation would have had, and then cuts them off the log.
 func (db *DB) Begin(held *lock.Held) (*View, error) {
-	if err := db.mustHold(held); err != nil {
+	if err := held.Of(db.root); err != nil {
 		return nil, err
 	}
 	v, err := db.Read()
@@ -28,13 +28,6 @@ func (db *DB) Begin(held *lock.Held) (*View, error) {
 		return nil, fmt.Errorf("cannot put a torn record aside: %w", err)
 	}
 	return v, nil
-}
-
-func (db *DB) mustHold(held *lock.Held) error {
-	if held == nil || held.Dir() != db.root {
-		return errors.New("the store's lock is not held")
-	}
-	return nil
 }
 
 func (db *DB) setAside(v *View) error {
@@ -77,7 +70,7 @@ func (db *DB) setAside(v *View) error {
 func (db *DB) Commit(
 	held *lock.Held, v *View, op *format.Operation, present map[format.ID]bool,
 ) (*View, error) {
-	if err := db.mustHold(held); err != nil {
+	if err := held.Of(db.root); err != nil {
 		return nil, err
 	}
 	if op.Effects == (format.Effects{}) {
@@ -157,10 +150,8 @@ func (db *DB) checkObjects(op *format.Operation, present map[format.ID]bool) err
 			want(u.New.Pin)
 		}
 	}
-	for _, f := range op.Forests {
-		for _, d := range f.Decisions {
-			want(d.ID)
-		}
+	for _, d := range op.Decisions() {
+		want(d.ID)
 	}
 	if len(ids) == 0 {
 		return nil
@@ -217,7 +208,7 @@ func (db *DB) append(v *View, record []byte) error {
 // first commits an operation that writes the other forests. Readers would also lose the objects
 // that the log carries, so the caller first stores these elsewhere and calls Unload.
 func (db *DB) Checkpoint(held *lock.Held, v *View, same ...string) error {
-	if err := db.mustHold(held); err != nil {
+	if err := held.Of(db.root); err != nil {
 		return err
 	}
 	if err := cmp.Or(db.mustBeWhole(v), db.mustNotCarry(v)); err != nil {

@@ -197,8 +197,7 @@ func (db *DB) readCheckpoint(path string) (*format.Checkpoint, error) {
 	}
 	c, err := db.decodeCheckpoint(b)
 	if err != nil {
-		var version *format.VersionError
-		if errors.As(err, &version) {
+		if errors.As(err, new(*format.VersionError)) {
 			return nil, err
 		}
 		return nil, &CorruptError{Path: path, Offset: -1, Why: err.Error()}

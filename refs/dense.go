@@ -33,7 +33,7 @@ const parityMark = 'p'
 // at once, so that readers need the closed segment no more. A crash in between leaves an empty
 // segment, in which the log goes on.
 func (db *DB) Next(held *lock.Held, v *View) (*View, error) {
-	if err := db.mustHold(held); err != nil {
+	if err := held.Of(db.root); err != nil {
 		return nil, err
 	}
 	next := v.clone()
@@ -266,7 +266,7 @@ func sumFits(b []byte) bool {
 // the records in which a byte is damaged. It returns the names of these segments. A segment that
 // cannot be restored stays as it is. Mend calls touch before each change.
 func (db *DB) Mend(held *lock.Held, touch func() error) (mended []string, err error) {
-	if err := db.mustHold(held); err != nil {
+	if err := held.Of(db.root); err != nil {
 		return nil, err
 	}
 	segments, err := db.segments()

@@ -210,7 +210,7 @@ func (db *DB) CanBegin(cutoff time.Time) (found Record, ok bool, err error) {
 // to the base. After a crash the next call finishes the work. dropped is the number of removed
 // segments.
 func (db *DB) DropTo(held *lock.Held, number uint64) (dropped int, err error) {
-	if err := db.mustHold(held); err != nil {
+	if err := held.Of(db.root); err != nil {
 		return 0, err
 	}
 	base, err := db.Base()

@@ -89,8 +89,7 @@ func (db *DB) scanSegment(at *cursor, over bool) (*scan, error) {
 				out.torn = int64(len(rest)) + zeros
 				break
 			}
-			var version *format.VersionError
-			if errors.As(err, &version) {
+			if errors.As(err, new(*format.VersionError)) {
 				return nil, err
 			}
 		} else if err = nil; !at.takes(op) {

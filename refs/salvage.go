@@ -57,8 +57,7 @@ func (db *DB) Salvage() (*Salvage, error) {
 	checkpoint, why := db.readCheckpoint(db.checkpointPath())
 	base, baseWhy := db.readCheckpoint(db.basePath())
 	for _, err := range []error{why, baseWhy} {
-		var version *format.VersionError
-		if errors.As(err, &version) {
+		if errors.As(err, new(*format.VersionError)) {
 			return nil, err
 		}
 	}
@@ -258,8 +257,7 @@ func (db *DB) follow(
 				torn = true
 				break
 			}
-			var version *format.VersionError
-			if errors.As(err, &version) {
+			if errors.As(err, new(*format.VersionError)) {
 				return at, false, err
 			}
 			if err != nil || op.Number != at.number+1 || op.Before != at.digest {
@@ -330,8 +328,7 @@ func (db *DB) beginsAt1() (bool, error) {
 }
 
 func isCorrupt(err error) bool {
-	var corrupt *CorruptError
-	return errors.As(err, &corrupt)
+	return errors.As(err, new(*CorruptError))
 }
 
 // maxSegmentFile is the most bytes that are read of a segment. Its last record may have any legal
@@ -365,7 +362,7 @@ func (db *DB) laterPath() string { return filepath.Join(db.root, "log", "after-d
 // cuts them off, and the file stays until Forgive. clear removes anything at a path that is not a
 // regular file.
 func (db *DB) Restore(held *lock.Held, v *Salvage, clear func(path string) error) error {
-	if err := db.mustHold(held); err != nil {
+	if err := held.Of(db.root); err != nil {
 		return err
 	}
 	write := func(path string, b []byte) error {
@@ -518,7 +515,7 @@ func (db *DB) Pending() (later []Record, cut bool, err error) {
 
 // Forgive removes the records that Pending returns. The caller has recorded their content again.
 func (db *DB) Forgive(held *lock.Held) error {
-	if err := db.mustHold(held); err != nil {
+	if err := held.Of(db.root); err != nil {
 		return err
 	}
 	return db.fs.RemoveDurable(db.laterPath())

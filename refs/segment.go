@@ -194,9 +194,8 @@ func (s *segment) block(i int) ([]byte, error) {
 // wrote them, or the system could not read a file that is there. A later or a newer reader may have
 // them.
 func unreadable(err error) bool {
-	var version *format.VersionError
-	var file *fs.PathError
-	return errors.As(err, &version) || errors.As(err, &file) && !errors.Is(err, fs.ErrNotExist)
+	return errors.As(err, new(*format.VersionError)) ||
+		errors.As(err, new(*fs.PathError)) && !errors.Is(err, fs.ErrNotExist)
 }
 
 // decodeBlock returns the plain bytes of the block that a record holds.

@@ -18,7 +18,7 @@ import (
 // right. A record whose objects are damaged is kept as it is, for fsck to tell of, unless damaged
 // is true. On Windows a segment that a reader has open cannot be replaced, and is kept as well.
 func (db *DB) Unload(held *lock.Held, v *View, damaged bool) (*View, error) {
-	if err := db.mustHold(held); err != nil {
+	if err := held.Of(db.root); err != nil {
 		return nil, err
 	}
 	if err := db.CheckCarried(v); err != nil {
@@ -148,10 +148,8 @@ func (db *DB) lacks(op *format.Operation) (bool, error) {
 			todo = append(todo, u.New.ID)
 		}
 	}
-	for _, f := range op.Forests {
-		for _, d := range f.Decisions {
-			todo = append(todo, d.ID)
-		}
+	for _, d := range op.Decisions() {
+		todo = append(todo, d.ID)
 	}
 	// What a damaged header seems to be is among these, but nothing names it.
 	carried := map[format.ID]format.Object{}

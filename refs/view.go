@@ -142,10 +142,7 @@ func (v *View) Get(name string) format.Value {
 	if value, ok := v.over[name]; ok {
 		return value
 	}
-	if i, ok := v.find(name); ok {
-		return v.base[i].Value
-	}
-	return format.Value{}
+	return v.Before(name)
 }
 
 // find returns the place of a name among the refs of the checkpoint, or where it would be.

@@ -148,12 +148,10 @@ func opDocOf(r refs.Record, forgotten []format.ID) opDoc {
 	for _, u := range op.Refs {
 		d.Refs = append(d.Refs, opRefDoc{u.Name, u.Old.String(), u.New.String()})
 	}
-	for _, f := range op.Forests {
-		for _, one := range f.Decisions {
-			d.Decisions = append(d.Decisions, decisionDoc{f.Name, decisionName(one.Kind),
-				one.Cluster, one.ID, one.Offset, one.Count,
-				one.Interim})
-		}
+	for name, one := range op.Decisions() {
+		d.Decisions = append(d.Decisions, decisionDoc{name, decisionName(one.Kind),
+			one.Cluster, one.ID, one.Offset, one.Count,
+			one.Interim})
 	}
 	return d
 }

@@ -140,8 +140,7 @@ func (s *Reader) Headers(one, other format.ID) (first, last *format.Entry, err e
 // Tombstone reads a tombstone and its line; the line of one that was forgotten is "".
 func (s *Reader) Tombstone(id format.ID) (*format.Tombstone, string, error) {
 	header, text, err := s.Text(id)
-	var gone *objects.GoneError
-	if errors.As(err, &gone) {
+	if errors.As(err, new(*objects.GoneError)) {
 		header, err = s.Objects.Header(id)
 	}
 	if err != nil {

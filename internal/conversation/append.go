@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -60,11 +61,9 @@ func (s *Writer) Append(
 	if err != nil {
 		return nil, nil, err
 	}
-	var done []Appended
 	b := &history.Batch{Session: session, Branch: branch}
-	err = s.Locked(ctx, func(t *Tx) error {
-		done, err = t.appendAll(b, clean, o)
-		return err
+	done, err := store.Do(ctx, s.Room, func(t *Tx) ([]Appended, error) {
+		return t.appendAll(b, clean, o)
 	})
 	if err != nil {
 		return nil, nil, err
@@ -180,9 +179,7 @@ func (t *Tx) finish(h *history.Head, old format.Value, o AppendOptions) error {
 			op.Refs = append(op.Refs, u)
 		}
 	}
-	if u, moved := t.store.HeadTo(h.Session); moved {
-		op.Refs = append(op.Refs, u)
-	}
+	op.Refs = append(op.Refs, t.store.HeadTo(h.Session)...)
 	if err := t.store.Commit(op); err != nil {
 		return err
 	}

@@ -262,7 +262,7 @@ func (w *Appender) withhold(raw *format.Raw, text []byte, media string) (bool, e
 		return false, err
 	}
 	raw.Body = nil
-	return true, w.store.MarkGone([]format.ID{raw.ID()}, w.Now())
+	return true, w.store.MarkAbsent([]format.ID{raw.ID()}, format.ReasonForgotten, w.Now())
 }
 
 // cameBack notes of a message that the store had before that it may be a member already: an import

@@ -163,12 +163,10 @@ func (t *Tx) restoreMembers(
 	}
 	for _, r := range ops {
 		var left []format.Decision
-		for _, f := range r.Op.Forests {
-			for _, d := range f.Decisions {
-				if f.Name == name && d.Kind == format.DecideRetract && coming[d.ID] {
-					left = append(left, d)
-					delete(coming, d.ID)
-				}
+		for forest, d := range r.Op.Decisions() {
+			if forest == name && d.Kind == format.DecideRetract && coming[d.ID] {
+				left = append(left, d)
+				delete(coming, d.ID)
 			}
 		}
 		back, err := st.Return(left)
@@ -192,13 +190,11 @@ func (t *Tx) FitBranches(op *format.Operation, epochs bool) error {
 		if err != nil {
 			return err
 		}
-		u, moved, err := t.moveEpoch(&op.Refs[i], adopts, epochs)
+		told, err := t.moveEpoch(&op.Refs[i], adopts, epochs)
 		if err != nil {
 			return err
 		}
-		if moved {
-			op.Refs = append(op.Refs, u)
-		}
+		op.Refs = append(op.Refs, told...)
 	}
 	if len(t.store.Decided(history.MainForest)) == 0 {
 		return nil
@@ -250,11 +246,11 @@ func (t *Tx) fitValue(u *format.RefUpdate) (adopts bool, err error) {
 // forest, its epoch is folded on top, which moves u.New.
 func (t *Tx) moveEpoch(
 	u *format.RefUpdate, adopts, epochMoves bool,
-) (told format.RefUpdate, moved bool, err error) {
+) (told []format.RefUpdate, err error) {
 	session, branch, ok := history.BranchOfRef(u.Name)
 	name := epochs.EpochRef(session, branch)
 	if !ok || !t.store.View.Get(name).Exists() && !epochMoves {
-		return told, false, nil // it neither has nor had an epoch
+		return nil, nil // it neither has nor had an epoch
 	}
 	id := t.store.View.Get(name).ID
 	if epochMoves {
@@ -266,8 +262,7 @@ func (t *Tx) moveEpoch(
 			u.New, id, err = t.epochs.Fold(session, u.New, e.Seq, id)
 		}
 	}
-	told, moved = t.epochs.EpochTo(session, branch, id)
-	return told, moved, err
+	return t.epochs.EpochTo(session, branch, id), err
 }
 
 // frontierOf returns the seq up to which every message of a branch at value want is a member. It

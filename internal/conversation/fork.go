@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -37,20 +38,15 @@ type Forked struct {
 func (s *Writer) Fork(
 	ctx context.Context, session, parent string, children []string, o ForkOptions,
 ) (Forked, error) {
-	var done Forked
-	err := s.Locked(ctx, func(t *Tx) error {
+	return store.Do(ctx, s.Room, func(t *Tx) (Forked, error) {
 		if err := t.checkFork(session, parent, children, o); err != nil {
-			return err
+			return Forked{}, err
 		}
-		var err error
 		if o.At.IsZero() {
-			done, err = t.fork(session, parent, children, o.Invocation)
-		} else {
-			done, err = t.forkAt(session, parent, children, o.At)
+			return t.fork(session, parent, children, o.Invocation)
 		}
-		return err
+		return t.forkAt(session, parent, children, o.At)
 	})
-	return done, err
 }
 
 func (t *Tx) checkFork(session, parent string, children []string, o ForkOptions) error {
@@ -105,12 +101,10 @@ func (t *Tx) fork(session, parent string, children []string, invocation string) 
 	c.ShareUpTo(c.Seq)
 	c.Forked(c.ID)
 	var more []format.RefUpdate
+	told := t.store.View.Get(epochs.EpochRef(session, parent)).ID
 	for _, child := range children {
 		more = append(more, format.RefUpdate{Name: history.RefName(session, child), New: c.Value})
-		if u, moved := t.epochs.EpochTo(session, child,
-			t.store.View.Get(epochs.EpochRef(session, parent)).ID); moved {
-			more = append(more, u) // the children inherit the epoch
-		}
+		more = append(more, t.epochs.EpochTo(session, child, told)...) // they inherit the epoch
 	}
 	if err := t.store.CommitControl(refs.VerbFork, c, more...); err != nil {
 		return Forked{}, err
@@ -180,9 +174,7 @@ func (t *Tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 	op := &format.Operation{Verb: refs.VerbFork, Session: session}
 	for _, child := range children {
 		op.Refs = append(op.Refs, format.RefUpdate{Name: history.RefName(session, child), New: v})
-		if u, moved := t.epochs.EpochTo(session, child, told); moved {
-			op.Refs = append(op.Refs, u)
-		}
+		op.Refs = append(op.Refs, t.epochs.EpochTo(session, child, told)...)
 	}
 	if err := t.NoLongerAlone(session, parent); err != nil {
 		return Forked{}, err

@@ -48,12 +48,8 @@ func (s *Writer) GoOn(ctx context.Context, from, branch, session string) (id for
 		if err != nil {
 			return err
 		}
-		if u, moved := t.epochs.EpochTo(session, history.MainBranch, told); moved {
-			more = append(more, u)
-		}
-		if u, moved := t.store.HeadTo(session); moved {
-			more = append(more, u)
-		}
+		more = append(more, t.epochs.EpochTo(session, history.MainBranch, told)...)
+		more = append(more, t.store.HeadTo(session)...)
 		return t.store.CommitControl(refs.VerbAppend, c, more...)
 	})
 	return id, err

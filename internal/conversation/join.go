@@ -35,26 +35,24 @@ type Joined struct {
 func (s *Writer) Join(
 	ctx context.Context, session, parent string, children []string, o JoinOptions,
 ) (Joined, error) {
-	var done Joined
-	err := s.Locked(ctx, func(t *Tx) error {
+	return store.Do(ctx, s.Room, func(t *Tx) (done Joined, err error) {
 		old, err := history.TipAs(t.store.View, session, parent, o.Expect)
 		if err != nil {
-			return err
+			return done, err
 		}
 		list, known, err := t.joinees(session, parent, old, children)
 		if err != nil {
-			return err
+			return done, err
 		}
 		if done.Entry = old.ID; len(list) > 0 {
 			if done, err = t.join(session, parent, old, list); err != nil {
-				return err
+				return done, err
 			}
 		}
 		done.Known = known
 		done.Open, err = t.OpenChildren(t.store.View, session, parent)
-		return err
+		return done, err
 	})
-	return done, err
 }
 
 // joinee is what a join brings to its parent: an open child, or a session of another store.
@@ -146,9 +144,7 @@ func (t *Tx) join(session, parent string, old format.Value, list []joinee) (Join
 		}
 		more = append(more,
 			format.RefUpdate{Name: history.RefName(session, one.name), Old: one.tip})
-		if u, moved := t.epochs.EpochTo(session, one.name, format.ID{}); moved {
-			more = append(more, u)
-		}
+		more = append(more, t.epochs.EpochTo(session, one.name, format.ID{})...)
 	}
 	done := Joined{Entry: c.ID, Messages: messages}
 	return done, t.store.CommitControl(refs.VerbJoin, c, more...)

@@ -58,11 +58,9 @@ func (t *Tx) changedSince(name string, number uint64) (map[format.ID]bool, error
 		if r.Op.Effects.Summarizes {
 			return true
 		}
-		for _, f := range r.Op.Forests {
-			for _, d := range f.Decisions {
-				if f.Name == name && d.Kind == format.DecideRetract {
-					changed[d.ID] = true
-				}
+		for forest, d := range r.Op.Decisions() {
+			if forest == name && d.Kind == format.DecideRetract {
+				changed[d.ID] = true
 			}
 		}
 		return true

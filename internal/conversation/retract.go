@@ -151,10 +151,7 @@ func (t *Tx) RepeatAmends(
 		}
 		e := *at.Entry
 		e.Parents, e.Seq = []format.ID{onto}, seq
-		raw, err := t.Seal(text, e.Body.Media, func(b format.Body) ([]byte, error) {
-			e.Body = &b
-			return e.Encode()
-		})
+		raw, err := t.SealEntry(&e, text, e.Body.Media)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -67,13 +68,9 @@ func (s *Reader) messageBack(tip format.ID, n int) (target format.ID, err error)
 func (s *Writer) Rewind(
 	ctx context.Context, session, branch string, target format.ID, o RewindOptions,
 ) (Rewound, error) {
-	var done Rewound
-	err := s.Locked(ctx, func(t *Tx) error {
-		var err error
-		done, err = t.rewind(session, branch, target, false, o)
-		return err
+	return store.Do(ctx, s.Room, func(t *Tx) (Rewound, error) {
+		return t.rewind(session, branch, target, false, o)
 	})
-	return done, err
 }
 
 // EndAt makes a branch end at one of its entries, by a rewind of what follows. At the tip it does
@@ -82,20 +79,16 @@ func (s *Writer) Rewind(
 func (s *Writer) EndAt(
 	ctx context.Context, session, branch string, id format.ID, o RewindOptions,
 ) (Rewound, error) {
-	var done Rewound
-	err := s.Locked(ctx, func(t *Tx) error {
+	return store.Do(ctx, s.Room, func(t *Tx) (Rewound, error) {
 		tip, err := history.TipAs(t.store.View, session, branch, o.Expect)
+		if err == nil && tip.ID == id {
+			return Rewound{Left: tip.ID, Known: true}, nil
+		}
 		if err != nil {
-			return err
+			return Rewound{}, err
 		}
-		if tip.ID == id {
-			done = Rewound{Left: tip.ID, Known: true}
-			return nil
-		}
-		done, err = t.rewind(session, branch, id, true, o)
-		return err
+		return t.rewind(session, branch, id, true, o)
 	})
-	return done, err
 }
 
 // rewind removes target and everything after it from a branch; with keep, only what is after it.
@@ -184,30 +177,22 @@ func (t *Tx) rewind(
 func (t *Tx) rewindEpoch(
 	session, branch string, v format.Value, seq uint64, rewind format.ID, left, adopts bool,
 ) (format.Value, []format.RefUpdate, error) {
-	u, moved := t.epochs.EpochTo(session, branch,
-		t.store.View.Get(epochs.EpochRef(session, branch)).ID)
+	id := t.store.View.Get(epochs.EpochRef(session, branch)).ID
 	var err error
-	if left {
-		if u, moved, err = t.epochs.EpochRef(session, branch, rewind); err != nil {
-			return v, nil, err
-		}
+	// A session without such refs has no epoch entries: its history need not be read.
+	if left && len(t.store.View.Names("epochs/"+session+"/")) > 0 {
+		id, err = t.epochs.InForce(rewind)
 	}
-	if !adopts && left && u.New.Exists() {
-		if adopts, err = t.epochs.HidesUpdates(rewind, v.Through); err != nil {
-			return v, nil, err
-		}
+	if err == nil && !adopts && left && !id.IsZero() {
+		adopts, err = t.epochs.HidesUpdates(rewind, v.Through)
 	}
-	if adopts {
-		var id format.ID
-		if v, id, err = t.epochs.Fold(session, v, seq, u.New.ID); err != nil {
-			return v, nil, err
-		}
-		u, moved = t.epochs.EpochTo(session, branch, id)
+	if err == nil && adopts {
+		v, id, err = t.epochs.Fold(session, v, seq, id)
 	}
-	if !moved {
-		return v, nil, nil
+	if err != nil {
+		return v, nil, err
 	}
-	return v, []format.RefUpdate{u}, nil
+	return v, t.epochs.EpochTo(session, branch, id), nil
 }
 
 // rewindPin fits frontier and pin of a branch to a tip of seq messages. The branch adopts the

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -190,10 +191,9 @@ func (s *Writer) apply(
 func (s *Writer) applyOne(
 	ctx context.Context, session, verb string, may func(*Tx, *Undone) error,
 ) (Undone, error) {
-	var done Undone
-	err := s.Locked(ctx, func(t *Tx) error {
+	return store.Do(ctx, s.Room, func(t *Tx) (done Undone, err error) {
 		if err := history.CheckOwn(t.store.View, session); err != nil {
-			return err
+			return done, err
 		}
 		find := lastDone
 		if verb == refs.VerbRedo {
@@ -204,14 +204,14 @@ func (s *Writer) applyOne(
 			err = checkUndoable(target.Op)
 		}
 		if err != nil {
-			return err
+			return done, err
 		}
 		if main := t.store.View.Get(history.RefName(session, history.MainBranch)); target == nil &&
 			len(ops) == 0 && !main.Exists() {
-			return history.UnknownSession(session, history.MainBranch)
+			return done, history.UnknownSession(session, history.MainBranch)
 		}
 		if target == nil {
-			return fmt.Errorf("%w: nothing to %s in session %q", history.NoStep, verb,
+			return done, fmt.Errorf("%w: nothing to %s in session %q", history.NoStep, verb,
 				history.Clip(session))
 		}
 		step := t.stepOf(target.Op)
@@ -221,11 +221,11 @@ func (s *Writer) applyOne(
 			done.Passed = notPassedBefore(passed, ops)
 		}
 		if err := may(t, &done); err != nil {
-			return err
+			return done, err
 		}
-		return t.applyInverse(session, verb, *target, ops, &done)
+		err = t.applyInverse(session, verb, *target, ops, &done)
+		return done, err
 	})
-	return done, err
 }
 
 // checkNoForget refuses an undo right after a forget. A forget cannot be taken back, and the

@@ -287,8 +287,8 @@ func TestE17_value_of_another_making(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		u, _ := s.Epochs.Begin(tx).EpochTo("talk", history.MainBranch, raw.ID())
-		return tx.CommitControl("observe", c, u)
+		told := s.Epochs.Begin(tx).EpochTo("talk", history.MainBranch, raw.ID())
+		return tx.CommitControl("observe", c, told...)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -26,32 +26,18 @@ import (
 // epoch entry on the branch's own line. The operation that moves the branch also moves this ref.
 func EpochRef(session, branch string) string { return "epochs/" + session + "/" + branch }
 
-// EpochRef returns the update of the ref of a branch's epoch for a branch that moves to tip. tip is
-// in the history of a branch of the session, or new on top of one. moved is false if the ref stays
-// as it is. The caller records the update in the operation that moves the branch.
-func (t *Tx) EpochRef(
-	session, branch string, tip format.ID,
-) (u format.RefUpdate, moved bool, err error) {
-	var id format.ID
-	// A session without such refs has no epoch entries: its history need not be read.
-	if len(t.store.View.Names("epochs/"+session+"/")) > 0 {
-		if id, err = t.InForce(tip); err != nil {
-			return u, false, err
-		}
-	}
-	u, moved = t.EpochTo(session, branch, id)
-	return u, moved, nil
-}
-
 // EpochTo returns the update that sets the ref of a branch's epoch to id, or removes the ref if id
-// is zero.
-func (t *Tx) EpochTo(session, branch string, id format.ID) (u format.RefUpdate, moved bool) {
-	name := EpochRef(session, branch)
-	u = format.RefUpdate{Name: name, Old: t.store.View.Get(name)}
+// is zero. There is none if the ref stays as it is. The caller records the update in the operation
+// that moves the branch.
+func (t *Tx) EpochTo(session, branch string, id format.ID) []format.RefUpdate {
+	u := format.RefUpdate{Name: EpochRef(session, branch)}
 	if !id.IsZero() {
 		u.New = format.Value{Kind: format.ObjectValue, ID: id}
 	}
-	return u, u.Old != u.New
+	if u.Old = t.store.View.Get(u.Name); u.Old == u.New {
+		return nil
+	}
+	return []format.RefUpdate{u}
 }
 
 // InForce returns the epoch of the newest epoch entry on the own line of tip; zero if there is
@@ -192,10 +178,7 @@ func (t *Tx) FoldAt(
 	if err != nil {
 		return v, nil, err
 	}
-	if u, moved := t.EpochTo(session, branch, id); moved {
-		return v, []format.RefUpdate{u}, nil
-	}
-	return v, nil, nil
+	return v, t.EpochTo(session, branch, id), nil
 }
 
 // beforeFolds returns the newest entry at or before id that is not a fold. An undo does not take

@@ -52,13 +52,9 @@ func (s *Writer) Observe(
 		done.Result == epoch.Unchanged {
 		return done, err
 	}
-	var done Observed
-	err = s.Locked(ctx, func(t *Tx) error {
-		var err error
-		done, err = t.Observe(session, branch, set, o)
-		return err
+	return store.Do(ctx, s.Room, func(t *Tx) (Observed, error) {
+		return t.Observe(session, branch, set, o)
 	})
-	return done, err
 }
 
 // Preview is what Observe would come to, and writes nothing.
@@ -96,9 +92,8 @@ func (s *Reader) observed(
 		return Observed{}, nil, err
 	}
 	out, err := epoch.Observe(state, set)
-	var blocked *epoch.BlockedError
 	switch {
-	case errors.As(err, &blocked):
+	case errors.As(err, new(*epoch.BlockedError)):
 		return Observed{}, nil,
 			fmt.Errorf("%w: %s/%s: %w", history.ErrBlocked, session, branch, err)
 	case err != nil:
@@ -163,13 +158,7 @@ func (t *Tx) Observe(session, branch string, set *epoch.Set, o ObserveOptions) (
 		return Observed{}, err
 	}
 	done.Entry = c.ID
-	var more []format.RefUpdate
-	if u, moved := t.EpochTo(session, branch, done.Epoch); moved {
-		more = append(more, u)
-	}
-	if u, moved := t.store.HeadTo(session); moved {
-		more = append(more, u)
-	}
+	more := append(t.EpochTo(session, branch, done.Epoch), t.store.HeadTo(session)...)
 	return done, t.store.CommitControl(refs.VerbObserve, c, more...)
 }
 

@@ -89,15 +89,15 @@ func Decoded[T any](
 
 // Entry reads an entry with its text. Of a forgotten body the text is "", and Gone has the reason.
 func (s *Reader) Entry(id format.ID) (*Shown, error) {
-	shown, err := s.entryParts(id)
+	shown, err := s.Parts(id)
 	if err == nil && shown.Parts != nil {
 		shown.Text = Words(shown.Parts)
 	}
 	return shown, err
 }
 
-// entryParts is Entry without the words of parts.
-func (s *Reader) entryParts(id format.ID) (*Shown, error) {
+// Parts is Entry without the words of its parts: Text is "" if there are Parts.
+func (s *Reader) Parts(id format.ID) (*Shown, error) {
 	raw, err := s.Objects.Get(id)
 	var gone *objects.GoneError
 	if err != nil && !errors.As(err, &gone) {
@@ -167,11 +167,8 @@ func (s *Reader) LatestParts(view *refs.View, id format.ID) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.entryParts(newest)
+	return s.Parts(newest)
 }
-
-// Parts reads an entry without the words of its parts: Text is "" if there are Parts.
-func (s *Reader) Parts(id format.ID) (*Shown, error) { return s.entryParts(id) }
 
 // Text reads the header of an object and its body without the nonce.
 func (s *Reader) Text(id format.ID) (header, text []byte, err error) {
@@ -191,8 +188,7 @@ func (s *Reader) EpochObject(id format.ID) (*format.Epoch, string, error) {
 		return nil, "", err
 	}
 	e, err := format.DecodeEpoch(raw.Header)
-	var newer *format.VersionError
-	if errors.As(err, &newer) {
+	if errors.As(err, new(*format.VersionError)) {
 		return nil, "", err
 	}
 	if err != nil {

@@ -58,8 +58,7 @@ func UnknownSession(session, branch string) error {
 
 // IsDamage reports whether an error says that an object is missing or corrupt.
 func IsDamage(err error) bool {
-	var corrupt *objects.CorruptError
-	return errors.As(err, &corrupt) || errors.Is(err, objects.ErrNotFound)
+	return errors.As(err, new(*objects.CorruptError)) || errors.Is(err, objects.ErrNotFound)
 }
 
 // ButDamage returns nil for an error that IsDamage knows, and every other error as it is.
@@ -72,10 +71,7 @@ func ButDamage(err error) error {
 
 // IsLost reports whether an error says that a part of an epoch is missing, corrupt or forgotten.
 func IsLost(err error) bool {
-	var corrupt *objects.CorruptError
-	var gone *objects.GoneError
-	return errors.Is(err, objects.ErrNotFound) || errors.As(err, &corrupt) ||
-		errors.As(err, &gone) || errors.Is(err, ErrNotEpoch)
+	return IsDamage(err) || objects.IsGone(err) || errors.Is(err, ErrNotEpoch)
 }
 
 // damaged is the reason that is shown for what a repair has not looked at yet.
@@ -92,8 +88,7 @@ func whyLost(err error) string {
 
 // ButGone returns nil for the error that a body was forgotten, and every other error as it is.
 func ButGone(err error) error {
-	var gone *objects.GoneError
-	if errors.As(err, &gone) {
+	if objects.IsGone(err) {
 		return nil
 	}
 	return err

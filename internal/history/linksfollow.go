@@ -51,7 +51,7 @@ func (s *Reader) followLinks(view *refs.View) error {
 	if err != nil {
 		s.known = nil
 	}
-	if errors.Is(err, errCacheTooOld) || isDamage(err) {
+	if errors.Is(err, errCacheTooOld) || IsDamage(err) {
 		return nil // they are made anew
 	}
 	return err

@@ -17,47 +17,34 @@ func (s *Reader) Seal(
 
 // SealEntry is Seal for an entry, whose body it sets.
 func (s *Reader) SealEntry(e *format.Entry, text []byte, media string) (format.Raw, error) {
-	e.Body = &format.Body{Media: media}
-	header, err := e.Encode()
-	if err != nil {
-		return format.Raw{}, fmt.Errorf("%w: %w", ErrInput, err)
+	raw, err := s.Seal(text, media, func(b format.Body) ([]byte, error) {
+		e.Body = &b
+		header, err := e.Encode()
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrInput, err)
+		}
+		return header, err
+	})
+	if err == nil {
+		*e.Body, _, err = format.HeaderBody(raw.Header)
 	}
-	stored, err := s.storedAs(nonceLabel, header, text)
-	if err != nil {
-		return format.Raw{}, err
-	}
-	*e.Body = format.SumBody(stored, media)
-	if header, err = format.SetBody(header, *e.Body); err != nil {
-		return format.Raw{}, fmt.Errorf("%w: %w", ErrInput, err)
-	}
-	return format.Raw{Header: header, Body: stored}, nil
-}
-
-// storedAs returns the nonce that a header gives, with text behind it.
-func (s *Reader) storedAs(label string, header, text []byte) ([]byte, error) {
-	nonce, err := s.Nonce(label, CutLastLine(header))
-	if err != nil {
-		return nil, err
-	}
-	return append(append(make([]byte, 0, len(nonce)+len(text)), nonce...), text...), nil
+	return raw, err
 }
 
 func (s *Reader) sealAs(
 	label string, text []byte, media string, encode func(format.Body) ([]byte, error),
 ) (format.Raw, error) {
-	blank, err := encode(format.Body{Media: media})
+	header, err := encode(format.Body{Media: media})
 	if err != nil {
 		return format.Raw{}, err
 	}
-	stored, err := s.storedAs(label, blank, text)
+	nonce, err := s.Nonce(label, CutLastLine(header))
 	if err != nil {
 		return format.Raw{}, err
 	}
-	header, err := encode(format.SumBody(stored, media))
-	if err != nil {
-		return format.Raw{}, err
-	}
-	return format.Raw{Header: header, Body: stored}, nil
+	stored := append(append(make([]byte, 0, len(nonce)+len(text)), nonce...), text...)
+	header, err = format.SetBody(header, format.SumBody(stored, media))
+	return format.Raw{Header: header, Body: stored}, err
 }
 
 // SealNew is Seal for what is made of words: a summary, a tombstone. Where an object with the same

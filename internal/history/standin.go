@@ -2,7 +2,6 @@ package history
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -39,16 +37,10 @@ func (s *Reader) onDamage(err *refs.CorruptError) {
 // PassedDamage reports whether damage of the log was passed over. Warn was told.
 func (s *Reader) PassedDamage() bool { return s.stands.damaged.Load() }
 
-// isDamage reports whether err says that an object is damaged or lost.
-func isDamage(err error) bool {
-	var damaged *objects.CorruptError
-	return errors.As(err, &damaged) || errors.Is(err, objects.ErrNotFound)
-}
-
 // PassOver reports whether err says that objects of a session are damaged or lost. Whoever reads
 // several sessions goes on with the next one then: Warn is told, once for each session.
 func (s *Reader) PassOver(session string, err error) bool {
-	if !isDamage(err) {
+	if !IsDamage(err) {
 		return false
 	}
 	s.Cache.Leave()

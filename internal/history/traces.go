@@ -73,8 +73,7 @@ func (w *Traces) Trace(b []byte) (format.Trace, error) {
 // for an entry whose words are gone.
 func (w *Traces) TraceEntry(f *format.Forgotten, id format.ID, words bool) error {
 	raw, err := w.s.Objects.Get(id)
-	var gone *objects.GoneError
-	if errors.As(err, &gone) || errors.Is(err, objects.ErrNotFound) {
+	if objects.IsGone(err) || errors.Is(err, objects.ErrNotFound) {
 		return nil
 	}
 	if err != nil {

@@ -310,8 +310,8 @@ func (w *groupWriter) add(t *treeWriter) error {
 	if err := t.settleBranch(w.op); err != nil {
 		return err
 	}
-	if u, moved := w.store.HeadTo(h.Session); moved && len(w.parts) == 0 {
-		w.op.Refs = append(w.op.Refs, u)
+	if len(w.parts) == 0 {
+		w.op.Refs = append(w.op.Refs, w.store.HeadTo(h.Session)...)
 	}
 	w.parts = append(w.parts, t)
 	return t.noteShared(w.op)

@@ -235,8 +235,6 @@ func (w *treeWriter) settleBranch(op *format.Operation) error {
 		return err
 	}
 	told, err := w.epochs.InForce(h.Value.ID) // it may be the other session's
-	if u, moved := w.epochs.EpochTo(h.Session, h.Branch, told); moved {
-		op.Refs = append(op.Refs, u)
-	}
+	op.Refs = append(op.Refs, w.epochs.EpochTo(h.Session, h.Branch, told)...)
 	return err
 }

@@ -145,7 +145,9 @@ func (t *taking) mayCome(
 func (t *taking) store(ctx context.Context) error {
 	if len(t.absent) > 0 {
 		err := t.s.Store.Locked(ctx,
-			func(tx *store.Tx) error { return tx.MarkLost(t.absent, t.s.Now()) })
+			func(tx *store.Tx) error {
+				return tx.MarkAbsent(t.absent, format.ReasonLost, t.s.Now())
+			})
 		if err != nil {
 			return err
 		}
@@ -192,18 +194,13 @@ func (t *taking) commit(tx *store.Tx) error {
 		if err != nil {
 			return err
 		}
-		header, err := format.EncodeBlob(format.SumBody(mark, format.MediaText))
+		v, err := tx.AddBlob(mark, format.MediaText)
 		if err != nil {
 			return err
 		}
-		id := tx.Add(format.Raw{Header: header, Body: mark})
-		op.Refs = append(op.Refs,
-			format.RefUpdate{Name: history.KeyRef,
-				New: format.Value{Kind: format.ObjectValue, ID: id}})
+		op.Refs = append(op.Refs, format.RefUpdate{Name: history.KeyRef, New: v})
 	}
-	if head, moved := tx.HeadTo(t.done.Session); moved {
-		op.Refs = append(op.Refs, head)
-	}
+	op.Refs = append(op.Refs, tx.HeadTo(t.done.Session)...)
 	t.done.Moved = true
 	return tx.Commit(op)
 }

@@ -81,8 +81,8 @@ func TestLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if held.Dir() != r.Dir {
-		t.Errorf("lock of %q", held.Dir())
+	if err := held.Of(r.Dir); err != nil {
+		t.Error(err)
 	}
 	var busy *lock.BusyError
 	if _, err := w.open().Lock(context.Background()); !errors.As(err, &busy) {

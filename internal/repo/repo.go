@@ -103,8 +103,7 @@ func readFormat(dir string) (format.StoreFormat, error) {
 		return format.StoreFormat{}, fmt.Errorf("cannot read the store's format: %w", err)
 	}
 	f, err := format.DecodeStoreFormat(b)
-	var version *format.VersionError
-	if errors.As(err, &version) {
+	if errors.As(err, new(*format.VersionError)) {
 		return format.StoreFormat{}, fmt.Errorf("cannot use store %q: %w", dir, err)
 	}
 	if err != nil {

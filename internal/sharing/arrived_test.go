@@ -144,7 +144,8 @@ func TestPushBesideForgetLeavesNoWords(t *testing.T) {
 	a.push(open(t, root))
 	secret := a.say("work", "under the mat")
 	if err := a.Store.Store.Locked(t.Context(), func(tx *store.Tx) error {
-		return tx.MarkGone([]format.ID{secret}, a.Now()) // as far as the forget has come
+		// as far as the forget has come
+		return tx.MarkAbsent([]format.ID{secret}, format.ReasonForgotten, a.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -597,7 +598,7 @@ func TestLostBodyIsHeldBack(t *testing.T) {
 	a.say("other", "whole")
 	storetest.Spread(t, a.Store)
 	err := a.Store.Store.Locked(t.Context(), func(tx *store.Tx) error {
-		return tx.MarkLost([]format.ID{lost}, a.Now())
+		return tx.MarkAbsent([]format.ID{lost}, format.ReasonLost, a.Now())
 	})
 	if err != nil {
 		t.Fatal(err)

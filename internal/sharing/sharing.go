@@ -118,8 +118,7 @@ func (x *Sharer) headOf(ctx context.Context, folder string) (*share.Head, []byte
 		return nil, nil, err
 	}
 	h, err := share.DecodeHead(b)
-	var version *format.VersionError
-	if err != nil && !errors.As(err, &version) && headIsCut(b) {
+	if err != nil && !errors.As(err, new(*format.VersionError)) && headIsCut(b) {
 		return nil, nil, incomplete("store %s: its head", folder)
 	}
 	if err != nil {

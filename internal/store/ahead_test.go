@@ -82,7 +82,7 @@ func TestForgottenMeanwhile(t *testing.T) {
 	}
 	id := raws[7].ID()
 	err := s.Store.LockedWith(ctx, raws, func(tx *store.Tx, put func() error) error {
-		if err := tx.MarkGone([]format.ID{id}, s.Now()); err != nil {
+		if err := tx.MarkAbsent([]format.ID{id}, format.ReasonForgotten, s.Now()); err != nil {
 			return err
 		}
 		return put()

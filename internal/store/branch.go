@@ -45,16 +45,13 @@ func (t *Tx) OnTop(c *Controlled, e *format.Entry, body []byte, media string) er
 	e.Time = t.Now().UTC().Truncate(time.Millisecond)
 	raw := format.Raw{}
 	var err error
-	if media == "" {
-		raw.Header, err = e.Encode()
-	} else {
-		raw, err = t.Seal(body, media, func(b format.Body) ([]byte, error) {
-			e.Body = &b
-			return e.Encode()
-		})
+	if media != "" {
+		raw, err = t.SealEntry(e, body, media)
+	} else if raw.Header, err = e.Encode(); err != nil {
+		err = fmt.Errorf("%w: %w", history.ErrInput, err)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", history.ErrInput, err)
+		return err
 	}
 	c.ID = t.Add(raw)
 	c.Value.Kind, c.Value.ID, c.Seq = format.SessionValue, c.ID, e.Seq
@@ -75,15 +72,15 @@ func (t *Tx) CommitControl(verb string, c *Controlled, more ...format.RefUpdate)
 	return nil
 }
 
-// HeadTo returns the update that has HEAD name a session. moved is false where HEAD names that
-// session, or another one that exists.
-func (t *Tx) HeadTo(session string) (u format.RefUpdate, moved bool) {
+// HeadTo returns the update that has HEAD name a session, and none where HEAD names that session,
+// or another one that exists.
+func (t *Tx) HeadTo(session string) []format.RefUpdate {
 	HEAD := t.View.Get("HEAD")
 	if HEAD.Name == session || len(t.View.Names("sessions/"+HEAD.Name+"/")) > 0 {
-		return u, false
+		return nil
 	}
-	return format.RefUpdate{Name: "HEAD", Old: HEAD,
-		New: format.Value{Kind: format.NameValue, Name: session}}, true
+	return []format.RefUpdate{{Name: "HEAD", Old: HEAD,
+		New: format.Value{Kind: format.NameValue, Name: session}}}
 }
 
 // OrJoined returns an error for a branch that is missing: missing, or an ErrStale with the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -57,7 +56,7 @@ func (t *Tx) Flush() error {
 		return nil
 	}
 	var ids []format.ID
-	t.waiting, ids = distinct(t.waiting)
+	t.waiting, ids = objects.Distinct(t.waiting)
 	var carried bool
 	var err error
 	if t.holding {
@@ -83,22 +82,6 @@ func (t *Tx) Flush() error {
 // Hold says that the transaction makes long operations out of many parts, each of which reads what
 // the parts before it have made: Flush writes nothing before the commit, which writes one pack.
 func (t *Tx) Hold() { t.holding = true }
-
-// distinct returns every object once, and their ids.
-func distinct(raws []format.Raw) ([]format.Raw, []format.ID) {
-	ids := make([]format.ID, 0, len(raws))
-	seen := make(map[format.ID]bool, len(raws))
-	raws = slices.DeleteFunc(slices.Clone(raws), func(r format.Raw) bool {
-		id := r.ID()
-		if seen[id] {
-			return true
-		}
-		seen[id] = true
-		ids = append(ids, id)
-		return false
-	})
-	return raws, ids
-}
 
 // Commit records the operation with everything decided and with the objects that are waiting. The
 // sync of the record is the moment from which the operation has happened. Where there are too many
@@ -145,10 +128,8 @@ func (t *Tx) Commit(op *format.Operation) error {
 		op.Objects = nil
 		t.repo.Objects.EndStage(false)
 	}
-	for _, f := range op.Forests {
-		for _, d := range f.Decisions {
-			t.present[d.ID] = t.present[d.ID] || t.KeepsWritten(d.ID)
-		}
+	for _, d := range op.Decisions() {
+		t.present[d.ID] = t.present[d.ID] || t.KeepsWritten(d.ID)
 	}
 	view, err := t.repo.Refs.Commit(t.Held, t.View, op, t.present)
 	if err != nil {
@@ -335,7 +316,7 @@ func (t *Tx) UnloadLog() error {
 func (s *Store) LockedWith(
 	ctx context.Context, raws []format.Raw, do func(t *Tx, put func() error) error,
 ) error {
-	raws, ids := distinct(raws)
+	raws, ids := objects.Distinct(raws)
 	gone, err := s.repo.Objects.Gone(ids)
 	if err != nil {
 		return err

@@ -110,7 +110,7 @@ func (t *Tx) NoteForgotten(ids []format.ID) error {
 	if err := t.Commit(&format.Operation{Verb: refs.VerbForget}); err != nil {
 		return err
 	}
-	if err := t.repo.Objects.MarkGone(t.Held, f.Objects, f.Time); err != nil {
+	if err := t.MarkAbsent(f.Objects, format.ReasonForgotten, f.Time); err != nil {
 		return err
 	}
 	return t.endForget(f)
@@ -247,7 +247,7 @@ func (t *Tx) finishForget(
 		return done, err
 	}
 	w.Add(f)
-	if err := t.repo.Objects.MarkGone(t.Held, f.Objects, f.Time); err != nil {
+	if err := t.MarkAbsent(f.Objects, format.ReasonForgotten, f.Time); err != nil {
 		return done, err
 	}
 	if err := t.cleanFiles(w); err != nil {

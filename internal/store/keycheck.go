@@ -106,8 +106,7 @@ func (t *Tx) checkKey() error {
 		}
 		fits, known, err = t.FitsKey(raw)
 	}
-	var missing *repo.KeyError
-	if errors.As(err, &missing) {
+	if errors.As(err, new(*repo.KeyError)) {
 		return nil // who needs the key says so
 	}
 	if err == nil && known && !fits {
@@ -141,14 +140,13 @@ func (t *Tx) someSealed() (format.Raw, error) {
 	id := t.View.Get(names[0]).ID
 	for range mostTried {
 		raw, err := t.Objects.Get(id)
-		var corrupt *objects.CorruptError
 		switch {
 		case objects.IsGone(err):
 			raw.Header, err = t.Objects.Header(id)
 		case err == nil && len(raw.Body) >= format.NonceLen:
 			return raw, nil
 		}
-		if errors.As(err, &corrupt) || errors.Is(err, objects.ErrNotFound) {
+		if errors.As(err, new(*objects.CorruptError)) || errors.Is(err, objects.ErrNotFound) {
 			return format.Raw{}, nil // damage is told by who needs what is damaged
 		}
 		if err != nil {

@@ -144,14 +144,9 @@ func (s *Store) Put(ctx context.Context, may func() error, raws ...format.Raw) e
 	})
 }
 
-// MarkGone records that the bodies of objects are gone from a time on.
-func (t *Tx) MarkGone(ids []format.ID, at time.Time) error {
-	return t.repo.Objects.MarkGone(t.Held, ids, at)
-}
-
-// MarkLost records that the bodies of objects are not at hand from a time on.
-func (t *Tx) MarkLost(ids []format.ID, at time.Time) error {
-	return t.repo.Objects.MarkLost(t.Held, ids, at)
+// MarkAbsent records that the bodies of objects are gone, for a reason and from a time on.
+func (t *Tx) MarkAbsent(ids []format.ID, reason string, at time.Time) error {
+	return t.repo.Objects.MarkAbsent(t.Held, ids, reason, at)
 }
 
 // Room gives a room above its part of each transaction. T is that part, the Tx of the room: it has
@@ -185,6 +180,15 @@ func (r *Room[T]) Begin(t *Tx) T {
 // more than once.
 func (r *Room[T]) Locked(ctx context.Context, do func(T) error) error {
 	return r.store.Locked(ctx, func(t *Tx) error { return do(r.Begin(t)) })
+}
+
+// Do is Locked for what returns something.
+func Do[T, R any](ctx context.Context, r *Room[T], do func(T) (R, error)) (out R, err error) {
+	err = r.Locked(ctx, func(t T) error {
+		out, err = do(t)
+		return err
+	})
+	return out, err
 }
 
 // LockedWith is Store.LockedWith, with the room's part of the transaction.

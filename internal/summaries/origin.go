@@ -31,14 +31,12 @@ func (s *Reader) Origins(view *refs.View, ids []format.ID) (map[format.ID]Origin
 		return origins, nil
 	}
 	err := s.Refs.Backward(view, func(r refs.Record) bool {
-		for _, f := range r.Op.Forests {
-			for _, d := range f.Decisions {
-				o, asked := origins[d.ID]
-				if d.Kind == format.DecideSettle && asked && o.Operation == 0 {
-					o.Operation, o.Time = r.Op.Number, r.Op.Time
-					origins[d.ID] = o
-					left--
-				}
+		for _, d := range r.Op.Decisions() {
+			o, asked := origins[d.ID]
+			if d.Kind == format.DecideSettle && asked && o.Operation == 0 {
+				o.Operation, o.Time = r.Op.Number, r.Op.Time
+				origins[d.ID] = o
+				left--
 			}
 		}
 		return left > 0

@@ -302,8 +302,7 @@ func (c *collector) markYoung() error {
 		}
 	}
 	for i := range g.Marks {
-		var version *format.VersionError
-		unknown := errors.As(g.Bad[uint32(i)], &version)
+		unknown := errors.As(g.Bad[uint32(i)], new(*format.VersionError))
 		if g.Marks[i]&graph.Reached == 0 && (unknown || g.Marks[i]&young != 0) {
 			if err := c.spare(uint32(i)); err != nil {
 				return err

@@ -113,10 +113,8 @@ func RootsOfRecord(op *format.Operation) []Root {
 		add(u.Old.ID, want)
 		add(u.New.ID, want)
 	}
-	for _, f := range op.Forests {
-		for _, d := range f.Decisions {
-			add(d.ID, decidedKind(d.Kind))
-		}
+	for _, d := range op.Decisions() {
+		add(d.ID, decidedKind(d.Kind))
 	}
 	return list
 }

@@ -58,23 +58,21 @@ func (h *holes) follow() error {
 		if session == "" {
 			session = h.onlyOneOf(rec.Op)
 		}
-		for _, f := range rec.Op.Forests {
-			for _, d := range f.Decisions {
-				if d.Kind == format.DecideRetract || d.Kind == format.DecideRestore {
-					h.left[d.ID] = d.Kind == format.DecideRetract
-				}
-				if f.Name != history.MainForest || d.Kind != format.DecideJoin {
-					continue
-				}
-				of := session
-				if e, err := h.s.History.Header(d.ID); err == nil {
-					of = e.Session
-				}
-				l := h.line(of)
-				l.members = append(l.members, d.ID)
-				if _, known := l.times[d.ID]; !known {
-					l.times[d.ID] = rec.Op.Time
-				}
+		for name, d := range rec.Op.Decisions() {
+			if d.Kind == format.DecideRetract || d.Kind == format.DecideRestore {
+				h.left[d.ID] = d.Kind == format.DecideRetract
+			}
+			if name != history.MainForest || d.Kind != format.DecideJoin {
+				continue
+			}
+			of := session
+			if e, err := h.s.History.Header(d.ID); err == nil {
+				of = e.Session
+			}
+			l := h.line(of)
+			l.members = append(l.members, d.ID)
+			if _, known := l.times[d.ID]; !known {
+				l.times[d.ID] = rec.Op.Time
 			}
 		}
 		return h.ctx.Err() == nil
@@ -128,12 +126,10 @@ func (h *holes) onlyOneOf(op *format.Operation) string {
 			left[s] += int(u.New.Frontier - u.Old.Frontier)
 		}
 	}
-	for _, f := range op.Forests {
-		for _, d := range f.Decisions {
-			if e, err := h.s.History.Header(d.ID); f.Name == history.MainForest &&
-				d.Kind == format.DecideJoin && err == nil {
-				left[e.Session]--
-			}
+	for name, d := range op.Decisions() {
+		if e, err := h.s.History.Header(d.ID); name == history.MainForest &&
+			d.Kind == format.DecideJoin && err == nil {
+			left[e.Session]--
 		}
 	}
 	only := unplaced

@@ -171,8 +171,7 @@ func (r *repairer) open() (id string, err error) {
 		return "", err
 	}
 	opened, err := repo.Open(r.env)
-	var corrupt *repo.CorruptError
-	if errors.As(err, &corrupt) || errors.Is(err, repo.ErrHalf) {
+	if errors.As(err, new(*repo.CorruptError)) || errors.Is(err, repo.ErrHalf) {
 		if id = fsck.OtherStore(r.dir, ""); id == "" {
 			return "", err
 		}
@@ -433,8 +432,7 @@ func (r *repairer) derive() error {
 	if done.Objects > 0 && err == nil {
 		r.mended("%d nodes, pages and forests are made again", done.Objects)
 	}
-	var unwritten *WriteError
-	if err != nil && r.ctx.Err() == nil && !errors.As(err, &unwritten) {
+	if err != nil && r.ctx.Err() == nil && !errors.As(err, new(*WriteError)) {
 		r.lost("clusters: %v", err)
 		err = nil
 	}

@@ -335,8 +335,7 @@ func Collect(ctx context.Context, c Config) error {
 		_, err := r.git(ctx, nil, "gc", "--quiet", "--prune="+pruneAge)
 		return err
 	})
-	var busy *lock.BusyError
-	if errors.As(err, &busy) {
+	if errors.As(err, new(*lock.BusyError)) {
 		return nil
 	}
 	return err

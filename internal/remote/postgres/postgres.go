@@ -140,13 +140,11 @@ func (r *Remote) explain(err error) error {
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	var refused *pgconn.PgError
-	var unreachable *pgconn.ConnectError
 	var network net.Error
-	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.As(err, &certificate):
+	case errors.As(err, new(*tls.CertificateVerificationError)):
 	case errors.As(err, &refused) && refused.Code == insufficientPrivilege:
 		return fmt.Errorf("role %q may not do this in team %q: %s", r.config.User, r.team, text)
 	case errors.As(err, &refused):
@@ -154,7 +152,8 @@ func (r *Remote) explain(err error) error {
 		case "08", "40", "53", "55", "57", "58":
 			return fmt.Errorf("%w: %s", remote.ErrTemporary, text)
 		}
-	case errors.As(err, &unreachable), errors.As(err, &network), r.conn == nil, r.conn.IsClosed():
+	case errors.As(err, new(*pgconn.ConnectError)), errors.As(err, &network), r.conn == nil,
+		r.conn.IsClosed():
 		return fmt.Errorf("%w: %s", remote.ErrTemporary, text)
 	}
 	return errors.New(text)

@@ -331,8 +331,7 @@ type sshIdentity struct {
 // parseSSH reads a private key of SSH.
 func parseSSH(pem []byte) (age.Identity, error) {
 	key, err := ssh.ParsePrivateKey(pem)
-	var locked *ssh.PassphraseMissingError
-	if errors.As(err, &locked) {
+	if errors.As(err, new(*ssh.PassphraseMissingError)) {
 		return nil, errors.New(
 			"the key has a passphrase, and nobody can be asked for it: use a key without " +
 				"one, or the key that `ctx-remote-age identity` makes")

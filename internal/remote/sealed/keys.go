@@ -139,8 +139,7 @@ func (r *Remote) decrypt(b []byte) (*group, []byte, error) {
 		return nil, nil, fmt.Errorf("the keys have %d bytes, at most %d", len(b), maxKeys)
 	}
 	in, err := age.Decrypt(bytes.NewReader(b), r.c.Identities...)
-	var none *age.NoIdentityMatchError
-	if errors.As(err, &none) {
+	if errors.As(err, new(*age.NoIdentityMatchError)) {
 		return nil, nil, ErrNoMember
 	}
 	var text []byte
