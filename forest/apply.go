@@ -1,6 +1,7 @@
 package forest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -10,47 +11,39 @@ import (
 // Apply adds one decision to the state. An error means that the decision cannot follow the earlier
 // ones: the log is damaged, or the program that recorded it has a bug. The state must not be used
 // after an error.
-func (s *State) Apply(d format.Decision) error {
-	var err error
-	switch d.Kind {
-	case format.DecideJoin:
-		err = s.join(d)
-	case format.DecideRetract:
-		err = s.retractRun([]format.Decision{d})
-	case format.DecideRestore:
-		err = s.restoreRun([]format.Decision{d})
-	case format.DecideSettle:
-		err = s.settle(d)
-	case format.DecideDrop:
-		err = s.drop(d)
-	case format.DecideEvict:
-		err = s.evict(d)
-	default:
-		err = fmt.Errorf("unknown decision %q", string(rune(d.Kind)))
-	}
-	if err != nil {
-		return fmt.Errorf("forest %q: cluster %d: %w", s.Name, d.Cluster, err)
-	}
-	return nil
-}
+func (s *State) Apply(d format.Decision) error { return s.ApplyAll([]format.Decision{d}) }
 
 // ApplyAll applies decisions in order. It makes one pass over a cluster for a whole run of
 // decisions that retract or restore its members.
 func (s *State) ApplyAll(list []format.Decision) error {
 	for len(list) > 0 {
-		n, err := s.applyRun(list)
-		if err != nil {
-			return err
+		run := list[:runOf(list)]
+		if err := s.apply(run); err != nil {
+			return fmt.Errorf("forest %q: cluster %d: %w", s.Name, run[0].Cluster, err)
 		}
-		if n == 0 {
-			if err := s.Apply(list[0]); err != nil {
-				return err
-			}
-			n = 1
-		}
-		list = list[n:]
+		list = list[len(run):]
 	}
 	return nil
+}
+
+// apply applies a run of decisions.
+func (s *State) apply(run []format.Decision) error {
+	switch d := run[0]; d.Kind {
+	case format.DecideJoin:
+		return s.join(d)
+	case format.DecideRetract:
+		return s.retractRun(run)
+	case format.DecideRestore:
+		return s.restoreRun(run)
+	case format.DecideSettle:
+		return s.settle(d)
+	case format.DecideDrop:
+		return s.drop(d)
+	case format.DecideEvict:
+		return s.evict(d)
+	default:
+		return fmt.Errorf("unknown decision %q", string(rune(d.Kind)))
+	}
 }
 
 func (s *State) join(d format.Decision) error {
@@ -124,17 +117,13 @@ func (s *State) settle(d format.Decision) error {
 		return fmt.Errorf("summary %v covers %d members from %d on, there are %d", d.ID, d.Count,
 			d.Offset, c.Count())
 	}
-	var out []format.Cover
-	for _, v := range c.Covers {
-		if v.Offset+v.Count <= d.Offset || v.Offset >= d.Offset+d.Count {
-			out = append(out, v)
-		}
-	}
-	out = append(out,
+	out := slices.DeleteFunc(slices.Clone(c.Covers), func(v format.Cover) bool {
+		return v.Offset+v.Count > d.Offset && v.Offset < d.Offset+d.Count
+	})
+	c.Covers = append(out,
 		format.Cover{Summary: d.ID, Offset: d.Offset, Count: d.Count, Interim: d.Interim})
-	slices.SortFunc(out,
-		func(a, b format.Cover) int { return int(int64(a.Offset) - int64(b.Offset)) })
-	c.Covers = out
+	slices.SortFunc(c.Covers,
+		func(a, b format.Cover) int { return cmp.Compare(a.Offset, b.Offset) })
 	return nil
 }
 
@@ -167,30 +156,19 @@ func (s *State) evict(d format.Decision) error {
 	return nil
 }
 
-// applyRun applies a run of decisions at the start of list in one pass over their cluster. A run
-// either retracts members of one cluster from its end on, or restores members of one cluster from
-// its start on. applyRun returns the number of decisions applied: 0 if there is no run of at least
-// two.
-func (s *State) applyRun(list []format.Decision) (int, error) {
-	first := list[0]
-	n := 1
+// runOf returns how many decisions at the start of list are a run: one pass over their cluster
+// applies them. A run either retracts members of one cluster from its end on, or restores members
+// of one cluster from its start on. Any other decision is a run of its own.
+func runOf(list []format.Decision) int {
+	first, n := list[0], 1
+	if first.Kind != format.DecideRetract && first.Kind != format.DecideRestore {
+		return n
+	}
 	for n < len(list) && list[n].Kind == first.Kind && list[n].Cluster == first.Cluster &&
 		follows(first.Kind, list[n-1].Offset, list[n].Offset) {
 		n++
 	}
-	if n < 2 || first.Kind != format.DecideRetract && first.Kind != format.DecideRestore {
-		return 0, nil
-	}
-	var err error
-	if first.Kind == format.DecideRetract {
-		err = s.retractRun(list[:n])
-	} else {
-		err = s.restoreRun(list[:n])
-	}
-	if err != nil {
-		return 0, fmt.Errorf("forest %q: cluster %d: %w", s.Name, first.Cluster, err)
-	}
-	return n, nil
+	return n
 }
 
 // follows reports whether two offsets may be neighbours in a run. In a run of retracts, all offsets

@@ -96,15 +96,8 @@ func (p *page) newest() uint64 {
 
 // line returns the index of the line for a place, or the index at which it would be inserted.
 func (p *page) line(place uint64) (at int, there bool) {
-	return slices.BinarySearchFunc(p.slots, place, func(s format.Slot, place uint64) int {
-		switch {
-		case s.Place < place:
-			return -1
-		case s.Place > place:
-			return 1
-		}
-		return 0
-	})
+	return slices.BinarySearchFunc(p.slots, place,
+		func(s format.Slot, place uint64) int { return cmp.Compare(s.Place, place) })
 }
 
 // set adds or replaces the line for s.Place.

@@ -42,7 +42,7 @@ func (a *Absent) Encode() ([]byte, error) {
 func DecodeAbsent(b []byte) (*Absent, error) {
 	_, v, err := HeaderKind(b) // a later version may have no such sum
 	if err == nil && v == absentVersion && bytes.Contains(b, []byte("\nstands ")) {
-		if b, err = cutSum(b); err != nil {
+		if b, err = cutSum(b, "sum sha256:"); err != nil {
 			return nil, fmt.Errorf("absent: %w", err)
 		}
 	}

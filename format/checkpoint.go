@@ -86,13 +86,9 @@ func isPlainRef(s string) bool {
 // DecodeCheckpoint reads a checkpoint file. A checksum mismatch is an ordinary error: the file is
 // only ever replaced by an atomic rename, so a crash cannot leave half of one.
 func DecodeCheckpoint(b []byte) (*Checkpoint, error) {
-	const tail = len("sum ") + IDLen + 1
-	if len(b) < tail {
-		return nil, errors.New("checkpoint: cut short")
-	}
-	body, sum := b[:len(b)-tail], string(b[len(b)-tail:])
-	if sum != fmt.Sprintf("sum %x\n", sha256.Sum256(body)) {
-		return nil, errors.New("checkpoint: does not match its checksum")
+	body, err := cutSum(b, "sum ")
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
 	return decode(body, "checkpoint", checkpointVersion, &Checkpoint{})
 }

@@ -3,6 +3,7 @@ package format
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -138,15 +139,9 @@ func takeKey(keys map[string]bool, key string) error {
 
 // fresh reports whether the initial block has exactly the current values, in the current order.
 func (e *Epoch) fresh() bool {
-	if len(e.Initial) != len(e.Current) {
-		return false
-	}
-	for i, t := range e.Initial {
-		if b := e.Current[i]; t != (Told{Key: b.Key, Value: b.Value, Text: b.First}) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(e.Initial, e.Current, func(t Told, b Belief) bool {
+		return t == Told{Key: b.Key, Value: b.Value, Text: b.First}
+	})
 }
 
 // Links returns the blobs of values and texts.

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Forgotten records what one operation has forgotten. It lists the objects whose bodies the
@@ -68,7 +70,7 @@ func DecodeForgotten(b []byte) (*Forgotten, error) {
 	// An unknown version may have no such checksum, so the version is checked first.
 	err := checkKind(b, "forgotten", forgottenVersion)
 	if err == nil {
-		b, err = cutSum(b)
+		b, err = cutSum(b, "sum sha256:")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("forgotten: %w", err)
@@ -99,32 +101,23 @@ func (f *Forgotten) check() error {
 		return errors.New("operation number is missing")
 	}
 	for _, list := range [][]ID{f.Objects, f.Sources} {
-		if !ascend(list, ID.Compare) {
+		if !lists.Ascend(list, ID.Compare) {
 			return errors.New("ids are not in order, each once")
 		}
 	}
 	for _, list := range [][]Trace{f.Texts, f.Phrases} {
-		if !ascend(list, Trace.Compare) {
+		if !lists.Ascend(list, Trace.Compare) {
 			return errors.New("traces are not in order, each once")
 		}
 	}
 	return nil
 }
 
-// ascend reports whether each element of a list is larger than the one before.
-func ascend[T any](list []T, compare func(a, b T) int) bool {
-	for i := 1; i < len(list); i++ {
-		if compare(list[i-1], list[i]) >= 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// cutSum checks the checksum in the last line and returns the bytes before that line.
-func cutSum(b []byte) ([]byte, error) {
+// cutSum checks the checksum in the last line, which stands there behind before, and returns the
+// bytes before that line.
+func cutSum(b []byte, before string) ([]byte, error) {
 	at := bytes.LastIndexByte(bytes.TrimSuffix(b, []byte{'\n'}), '\n') + 1
-	want := fmt.Appendf(nil, "sum sha256:%x\n", sha256.Sum256(b[:at]))
+	want := fmt.Appendf(nil, "%s%x\n", before, sha256.Sum256(b[:at]))
 	if !bytes.Equal(b[at:], want) {
 		return nil, errors.New("does not fit its sum")
 	}

@@ -13,11 +13,11 @@ const timeLayout = "2006-01-02T15:04:05.000Z"
 // FormatTime returns t in the layout timeLayout. Anything finer than a millisecond is dropped.
 func FormatTime(t time.Time) string {
 	var room [len(timeLayout)]byte
-	return string(appendTime(room[:0], t))
+	return string(AppendTime(room[:0], t))
 }
 
-// appendTime is FormatTime for the end of a list of bytes.
-func appendTime(dst []byte, t time.Time) []byte {
+// AppendTime is FormatTime for the end of a list of bytes.
+func AppendTime(dst []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
 	if year < 0 || year > 9999 {
@@ -70,7 +70,7 @@ func parseTime(s string) (t time.Time, ok bool) {
 	// Where a field is out of range, Date takes another day or time; another byte between them is seen
 	// here too.
 	var again [len(timeLayout)]byte
-	return t, ok && string(appendTime(again[:0], t)) == s
+	return t, ok && string(AppendTime(again[:0], t)) == s
 }
 
 // isField reports whether s may stand between two spaces of a header line.

@@ -423,7 +423,7 @@ func (c *Lines) Either(b *bool, yes, no string) *Lines {
 func (c *Lines) Time(t *time.Time) *Lines {
 	if c.space() {
 		at := len(c.out)
-		c.out = appendTime(c.out, *t)
+		c.out = AppendTime(c.out, *t)
 		if _, ok := parseTime(string(c.out[at:])); !ok {
 			c.Fail(fmt.Errorf("not a time: %.40q", c.out[at:]))
 		}

@@ -2,6 +2,7 @@ package format
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,11 +17,7 @@ func EncodeName(s string) (string, error) {
 	if !utf8.ValidString(s) {
 		return "", fmt.Errorf("name is not UTF-8: %.80q", s)
 	}
-	plain := 0
-	for plain < len(s) && isNameByte(s[plain]) {
-		plain++
-	}
-	if plain == len(s) && len(s) <= MaxName {
+	if len(s) <= MaxName && isPlainRef(s) {
 		return s, nil
 	}
 	var b strings.Builder
@@ -44,23 +41,10 @@ func DecodeName(s string) (string, error) {
 	if len(s) <= MaxName && isPlainRef(s) && s != "" {
 		return strings.Clone(s), nil // holds no header in memory
 	}
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != '%' {
-			out = append(out, s[i])
-			continue
-		}
-		if i+2 >= len(s) {
-			return "", fmt.Errorf("bad name: %.80q", s)
-		}
-		hi, lo := unhex(s[i+1]), unhex(s[i+2])
-		if hi < 0 || lo < 0 {
-			return "", fmt.Errorf("bad name: %.80q", s)
-		}
-		out = append(out, byte(hi<<4|lo))
-		i += 2
+	name, err := url.PathUnescape(s)
+	if err != nil {
+		return "", fmt.Errorf("bad name: %.80q", s)
 	}
-	name := string(out)
 	if again, err := EncodeName(name); err != nil || again != s {
 		return "", fmt.Errorf("bad name: %.80q", s)
 	}
@@ -73,14 +57,4 @@ func isNameByte(c byte) bool {
 		return true
 	}
 	return c == '.' || c == '_' || c == '@' || c == ':' || c == '+' || c == '/' || c == '-'
-}
-
-func unhex(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }

@@ -147,13 +147,6 @@ func CheckName(s string) error {
 // isPlainName reports whether a name consists only of letters, digits and a few marks, and so
 // passes CheckName without a closer look. Most names do.
 func isPlainName(s string) bool {
-	if s == "" || s == "." || s == ".." || len(s) > MaxName {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c == '/' || !isNameByte(c) {
-			return false
-		}
-	}
-	return true
+	return s != "" && s != "." && s != ".." && len(s) <= MaxName && isPlainRef(s) &&
+		strings.IndexByte(s, '/') < 0
 }

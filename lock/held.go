@@ -164,6 +164,19 @@ func Acquire(
 	return h, nil
 }
 
+// With runs do under the lock of dir, which it takes as Acquire does.
+func With(
+	ctx context.Context, fs *durable.FS, dir string, timeout time.Duration, who Owner,
+	do func() error,
+) (err error) {
+	held, err := Acquire(ctx, fs, dir, timeout, who)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	return do()
+}
+
 // wait calls try until it takes the lock. ok is false when the time is up, and the lock has not
 // changed hands in it.
 func wait(

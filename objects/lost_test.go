@@ -65,7 +65,7 @@ func TestALostBodyIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, s, format.Raw{Header: r.Header})
-	err := s.MarkAbsent(hold(t, root), []format.ID{r.ID()}, format.ReasonForgotten,
+	err = s.MarkAbsent(hold(t, root), []format.ID{r.ID()}, format.ReasonForgotten,
 		time.Unix(2, 0).UTC())
 	if err != nil {
 		t.Fatal(err)

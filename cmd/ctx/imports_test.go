@@ -19,7 +19,7 @@ var layers = map[string]string{
 	"internal/script":            "",
 	"format":                     "internal/varint internal/lists",
 	"format/pack":                "internal/varint format",
-	"format/share":               "format",
+	"format/share":               "format internal/lists",
 	"forest":                     "format internal/lists",
 	"internal/terms":             "",
 	"forest/score":               "internal/varint internal/terms",
@@ -120,8 +120,8 @@ var layers = map[string]string{
 	"internal/remote":          "internal/durable lock",
 	"internal/remote/git":      "internal/durable internal/remote lock internal/lists",
 	"internal/remote/helper":   "internal/child internal/remote internal/lists",
-	"internal/remote/postgres": "internal/remote",
-	"internal/remote/s3":       "internal/remote",
+	"internal/remote/postgres": "internal/remote internal/lists",
+	"internal/remote/s3":       "internal/remote internal/lists",
 	"internal/remote/sealed": "format format/share internal/jsonvalue internal/durable lock " +
 		"internal/cli/environ internal/remote internal/remote/git internal/remote/helper",
 	"internal/bench":       "",
@@ -143,7 +143,7 @@ var layers = map[string]string{
 	"internal/when": "",
 	"internal/sessions": "format internal/agent/transcript internal/brief internal/cache " +
 		"internal/clusters internal/digest internal/history internal/message " +
-		"internal/prose internal/search internal/summaries internal/varint refs",
+		"internal/prose internal/search internal/summaries internal/varint refs internal/lists",
 	"internal/find": "format forest/summarize internal/jsonvalue internal/parallel " +
 		"internal/prose internal/message internal/agent/transcript internal/cache objects refs " +
 		"sanitize internal/history internal/clusters internal/search internal/digest " +

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -41,14 +42,8 @@ type Entry struct {
 
 // Compare orders entries as the tables of an index have them.
 func (e Entry) Compare(f Entry) int {
-	a, b := uint64(e.Prefix)<<32|uint64(e.Number), uint64(f.Prefix)<<32|uint64(f.Number)
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return cmp.Compare(
+		uint64(e.Prefix)<<32|uint64(e.Number), uint64(f.Prefix)<<32|uint64(f.Number))
 }
 
 // Prefix returns what an index keeps of an id.

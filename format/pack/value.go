@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"time"
 
@@ -42,26 +43,6 @@ type memory struct {
 	numbers [8]int64
 }
 
-// timeForm is the form of a time in a header: UTC, with milliseconds.
-const timeForm = "2006-01-02T15:04:05.000Z"
-
-// parseTime reads a time of exactly that form.
-func parseTime(s []byte) (ms int64, ok bool) {
-	if len(s) != len(timeForm) || s[10] != 'T' || s[len(s)-1] != 'Z' {
-		return 0, false
-	}
-	t, err := time.Parse(timeForm, string(s))
-	if err != nil {
-		return 0, false
-	}
-	ms = t.UnixMilli()
-	return ms, string(appendTime(nil, ms)) == string(s)
-}
-
-func appendTime(dst []byte, ms int64) []byte {
-	return time.UnixMilli(ms).UTC().AppendFormat(dst, timeForm)
-}
-
 // parseNumber reads a number without leading zeros.
 func parseNumber(s []byte) (n int64, ok bool) {
 	if len(s) == 0 || len(s) > 16 || s[0] == '0' && len(s) > 1 {
@@ -78,44 +59,21 @@ func parseNumber(s []byte) (n int64, ok bool) {
 
 // fromHex reads lower-case digits into dst, which has half as many bytes.
 func fromHex(dst, s []byte) bool {
-	for _, c := range s {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
 	_, err := hex.Decode(dst, s)
-	return err == nil
+	return err == nil && !bytes.ContainsAny(s, "ABCDEF")
 }
 
-// uuidDashes are the places of the dashes in a UUID of 36 characters.
-var uuidDashes = [...]int{8, 13, 18, 23}
-
 func parseUUID(dst *[16]byte, s []byte) bool {
-	if len(s) != 36 {
-		return false
-	}
-	var digits [32]byte
-	d := digits[:0]
-	from := 0
-	for _, at := range uuidDashes {
-		if s[at] != '-' {
-			return false
-		}
-		d = append(d, s[from:at]...)
-		from = at + 1
-	}
-	return fromHex(dst[:], append(d, s[from:]...))
+	return format.IsUUID(s) &&
+		fromHex(dst[:], slices.Concat(s[:8], s[9:13], s[14:18], s[19:23], s[24:]))
 }
 
 func appendUUID(dst []byte, u []byte) []byte {
-	var digits [32]byte
-	hex.Encode(digits[:], u)
-	from := 0
-	for i, at := range uuidDashes {
-		dst = append(append(dst, digits[from:at-i]...), '-')
-		from = at - i
+	dst = hex.AppendEncode(dst, u[:4])
+	for _, part := range [...][]byte{u[4:6], u[6:8], u[8:10], u[10:]} {
+		dst = hex.AppendEncode(append(dst, '-'), part)
 	}
-	return append(dst, digits[from:]...)
+	return dst
 }
 
 // appendValue appends a value, which has no byte under 0x20, to a column. nameID appends the token
@@ -153,8 +111,9 @@ func appendToken(
 		if parseUUID(&u, token) {
 			return append(append(dst, tokenUUID), u[:]...)
 		}
-	case len(timeForm):
-		if ms, ok := parseTime(token); ok {
+	case len("2006-01-02T15:04:05.000Z"):
+		if t, err := format.ParseTime(string(token)); err == nil {
+			ms := t.UnixMilli()
 			dst = binary.AppendVarint(append(dst, tokenTime), ms-m.time)
 			m.time = ms
 			return dst
@@ -202,7 +161,7 @@ func readValue(
 				col.Fail(errValue)
 				return dst
 			}
-			dst = appendTime(dst, m.time)
+			dst = format.AppendTime(dst, time.UnixMilli(m.time))
 		case tokenNumber:
 			n := &m.numbers[place%len(m.numbers)]
 			if *n += col.Varint(); *n < 0 || *n > maxNumber {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 )
 
 // Push is one step of what a store shares: what changed since its push before. Pushes are numbered
@@ -94,10 +95,8 @@ func (p *Push) check() error {
 		return errors.New("the first push has the number 1 and none before it")
 	}
 	for _, list := range [][]Branch{p.Branches, p.Ends, p.Gone} {
-		for i, b := range list {
-			if i > 0 && list[i-1].Compare(b) >= 0 {
-				return errors.New("branches are not in order, each once")
-			}
+		if !lists.Ascend(list, Branch.Compare) {
+			return errors.New("branches are not in order, each once")
 		}
 	}
 	for i, parent := range p.Parents {
@@ -105,20 +104,14 @@ func (p *Push) check() error {
 			return errors.New("parents are not in order, each session once and with another one")
 		}
 	}
-	for i, about := range p.Abouts {
-		if i > 0 && p.Abouts[i-1].Session >= about.Session {
-			return errors.New("what is said of sessions is not in order, each once")
-		}
-	}
-	for i, id := range p.Forgot {
-		if id.IsZero() || i > 0 && p.Forgot[i-1].Compare(id) >= 0 {
-			return errors.New("forgotten objects are not in order, each once")
-		}
-	}
-	for _, b := range p.Branches {
-		if b.Tip.IsZero() {
-			return errors.New("a branch has no tip")
-		}
+	bySession := func(a, b About) int { return strings.Compare(a.Session, b.Session) }
+	switch {
+	case !lists.Ascend(p.Abouts, bySession):
+		return errors.New("what is said of sessions is not in order, each once")
+	case slices.Contains(p.Forgot, format.ID{}) || !lists.Ascend(p.Forgot, format.ID.Compare):
+		return errors.New("forgotten objects are not in order, each once")
+	case slices.ContainsFunc(p.Branches, func(b Branch) bool { return b.Tip.IsZero() }):
+		return errors.New("a branch has no tip")
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package clusters
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -193,15 +195,8 @@ func ByArrival(st *forest.State) []*forest.Cluster {
 	live := st.Live()
 	// A cluster that lost all its members and got one back may have another's arrival: the stable
 	// order is by number then.
-	slices.SortStableFunc(live, func(a, b *forest.Cluster) int {
-		switch {
-		case a.Arrival < b.Arrival:
-			return -1
-		case a.Arrival > b.Arrival:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(live,
+		func(a, b *forest.Cluster) int { return cmp.Compare(a.Arrival, b.Arrival) })
 	return live
 }
 
@@ -265,11 +260,7 @@ func (t *Tx) mayBeMembers(h *history.Head, ids map[format.ID]bool) error {
 			}
 		}
 	}
-	for id := range ids {
-		if !may[id] {
-			delete(ids, id)
-		}
-	}
+	maps.DeleteFunc(ids, func(id format.ID, _ bool) bool { return !may[id] })
 	return nil
 }
 

@@ -184,14 +184,7 @@ func (s *Reader) ago(view *refs.View, rev string, n int) (format.ID, error) {
 	return v.ID, nil
 }
 
-func isHex(s string) bool {
-	for _, c := range s {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
 // resolvePrefix finds the object whose id begins with a prefix; of several, the one of the first
 // kind.

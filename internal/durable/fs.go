@@ -317,12 +317,17 @@ func (f *FS) Chtimes(path string, t time.Time) error {
 // allocates and frees nothing, which is the largest cost of a small write. After a stop it does
 // nothing.
 func (f *FS) WriteNoSync(path string, data []byte) error {
-	return f.quiet(Call{Op: OpHint, Path: path, Data: data}, func() error {
-		file, err := openOwn(path, os.O_WRONLY|os.O_CREATE)
+	return f.hint(Call{Op: OpHint, Path: path, Data: data}, 0)
+}
+
+// hint writes what a call says. more are flags to open the file with.
+func (f *FS) hint(c Call, more int) error {
+	return f.quiet(c, func() error {
+		file, err := openOwn(c.Path, os.O_WRONLY|os.O_CREATE|more)
 		if err != nil {
-			return notFile(path, err)
+			return notFile(c.Path, err)
 		}
-		_, err = file.Write(data)
+		_, err = file.Write(c.Data)
 		return errors.Join(err, file.Close())
 	})
 }
@@ -343,14 +348,7 @@ func (f *FS) AppendNoSync(path string, data []byte, most int64) error {
 		}
 		off = 0
 	}
-	return f.quiet(Call{Op: OpHint, Path: path, Data: data, Off: off}, func() error {
-		file, err := openOwn(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND)
-		if err != nil {
-			return notFile(path, err)
-		}
-		_, err = file.Write(data)
-		return errors.Join(err, file.Close())
-	})
+	return f.hint(Call{Op: OpHint, Path: path, Data: data, Off: off}, os.O_APPEND)
 }
 
 // RemoveNoSync removes a file that may be lost at any time, without being a step. After a stop it

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -117,9 +118,7 @@ func dirsOf(files []File) []string {
 
 // SyncDirs calls SyncDir for each distinct directory, in the order of their names.
 func (f *FS) SyncDirs(dirs []string) error {
-	dirs = slices.Clone(dirs)
-	slices.Sort(dirs)
-	dirs = slices.Compact(dirs)
+	dirs = slices.Compact(slices.Sorted(slices.Values(dirs)))
 	return f.each(len(dirs), func(i int) error { return f.SyncDir(dirs[i]) })
 }
 
@@ -144,12 +143,7 @@ func (f *FS) each(n int, do func(int) error) error {
 		})
 	}
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 // Temp is a file that is being written and does not have its name yet. The first Write creates it.

@@ -55,6 +55,16 @@ func BranchOfRef(name string) (session, branch string, ok bool) {
 	return session, branch, ok && cut
 }
 
+// SessionsOf returns the names of all sessions, in order.
+func SessionsOf(v *refs.View) []string {
+	list := lists.Map(v.Names("sessions/"), func(ref string) string {
+		session, _, _ := BranchOfRef(ref)
+		return session
+	})
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // BranchName names a branch of a session.
 type BranchName struct{ Session, Branch string }
 

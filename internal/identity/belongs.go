@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -104,7 +105,7 @@ func (p *Project) outside(f *Facts) Verdict {
 	case !filepath.IsAbs(f.Dir):
 		return Verdict{Why: whyElsewhere}
 	case f.Store == p.Dir:
-		return Verdict{Ours: true, Why: whyTree, Of: either(top, f.Dir)}
+		return Verdict{Ours: true, Why: whyTree, Of: cmp.Or(top, f.Dir)}
 	case f.Store == "" && f.Same != "" && Below(f.Dir, top):
 		return Verdict{Ours: true, Why: f.Same, Of: top}
 	}
@@ -158,13 +159,6 @@ func (p *Project) in(other *Checkout) string {
 		return ""
 	}
 	return filepath.Join(other.Dir, p.rel())
-}
-
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // topOf returns the first of some directories that dir is, or is in; "" for none.

@@ -18,3 +18,13 @@ func Set[T comparable](list []T) map[T]bool {
 	}
 	return set
 }
+
+// Ascend reports whether each element of a list is before the next one.
+func Ascend[T any](list []T, compare func(a, b T) int) bool {
+	for i := 1; i < len(list); i++ {
+		if compare(list[i-1], list[i]) >= 0 {
+			return false
+		}
+	}
+	return true
+}

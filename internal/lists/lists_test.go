@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"testing"
@@ -9,6 +10,19 @@ import (
 func TestSet(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(Set([]int{3, 1, 3}))); !slices.Equal(got, []int{1, 3}) {
 		t.Error(got)
+	}
+}
+
+func TestAscend(t *testing.T) {
+	for _, list := range [][]int{nil, {1}, {1, 2, 3}} {
+		if !Ascend(list, cmp.Compare) {
+			t.Error(list)
+		}
+	}
+	for _, list := range [][]int{{1, 1}, {1, 3, 2}} {
+		if Ascend(list, cmp.Compare) {
+			t.Error(list)
+		}
 	}
 }
 

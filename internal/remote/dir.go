@@ -185,7 +185,7 @@ func (d *Dir) path(name string) (string, error) {
 }
 
 // locked runs do with the path of a file, whose folder exists, while no other client writes.
-func (d *Dir) locked(ctx context.Context, name string, do func(path string) error) (err error) {
+func (d *Dir) locked(ctx context.Context, name string, do func(path string) error) error {
 	path, err := d.path(name)
 	if err != nil {
 		return err
@@ -193,15 +193,12 @@ func (d *Dir) locked(ctx context.Context, name string, do func(path string) erro
 	if err = d.makeFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
-	held, err := lock.Acquire(ctx, d.fs, d.root, lockTimeout, d.owner)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, held.Release()) }()
-	if err := d.sweep(); err != nil {
-		return err
-	}
-	return do(path)
+	return lock.With(ctx, d.fs, d.root, lockTimeout, d.owner, func() error {
+		if err := d.sweep(); err != nil {
+			return err
+		}
+		return do(path)
+	})
 }
 
 // unfinished is the folder in which files are written before they get their names. No file of a

@@ -84,13 +84,7 @@ func common(a, b string) int {
 
 // ShortName returns the short name of a session among all sessions.
 func ShortName(v *refs.View, session string) string {
-	var names []string
-	for _, ref := range v.Names("sessions/") {
-		if name, _, _ := history.BranchOfRef(ref); len(names) == 0 || names[len(names)-1] != name {
-			names = append(names, name)
-		}
-	}
-	if short, ok := ShortNames(names)[session]; ok {
+	if short, ok := ShortNames(history.SessionsOf(v))[session]; ok {
 		return short
 	}
 	return session

@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -54,10 +55,7 @@ const maxTitle = 200
 
 // Persons returns the sessions of a list that work for no other one of it.
 func Persons(list []Overview) []Overview {
-	there := map[string]bool{}
-	for i := range list {
-		there[list[i].Name] = true
-	}
+	there := lists.Set(lists.Map(list, func(o Overview) string { return o.Name }))
 	return slices.DeleteFunc(list, func(o Overview) bool {
 		return o.Parent != nil && o.Parent.Session != o.Name && there[o.Parent.Session]
 	})

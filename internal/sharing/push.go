@@ -407,7 +407,7 @@ func (x *Sharer) changes(
 	shared := map[share.Branch]bool{}
 	var names []string
 	changed := map[string]change{} // by name
-	for _, session := range sessionsOf(view) {
+	for _, session := range history.SessionsOf(view) {
 		if _, foreign := history.Owner(view, session); foreign || !x.o.Rule.Shares(session) {
 			continue
 		}
@@ -487,19 +487,6 @@ type chosenObject struct {
 	id      format.ID
 	session string     // that it is pushed for; "" for an object of the forest
 	made    format.Raw // of one that is not in the store
-}
-
-// sessionsOf returns the names of all sessions, in order.
-func sessionsOf(view *refs.View) []string {
-	var list []string
-	for _, ref := range view.Names("sessions/") {
-		session, _, _ := history.BranchOfRef(ref)
-		if len(list) == 0 || list[len(list)-1] != session {
-			list = append(list, session)
-		}
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
 }
 
 // examine looks for secrets in objects that are about to leave, and counts them.

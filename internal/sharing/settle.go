@@ -146,7 +146,7 @@ func (x *Sharer) tell(
 	for _, one := range report.Sessions {
 		leaves[one.Name] = !one.Held() // nothing of it leaves
 	}
-	for _, session := range sessionsOf(view) {
+	for _, session := range history.SessionsOf(view) {
 		if !leaves[session] || !x.o.Rule.Shares(session) {
 			continue
 		}

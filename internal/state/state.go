@@ -213,13 +213,13 @@ func (s *Reader) read(v *refs.View, ref string) (map[string]json.RawMessage, err
 	if err != nil && history.ButGone(err) == nil {
 		return m, nil // what was there was forgotten: it is as if nothing had been set
 	}
+	if err == nil {
+		_, err = format.DecodeBlob(raw.Header)
+	}
+	if err == nil {
+		err = json.Unmarshal(raw.Body, &m)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", ref, err)
-	}
-	if _, err := format.DecodeBlob(raw.Header); err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", ref, err)
-	}
-	if err := json.Unmarshal(raw.Body, &m); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", ref, err)
 	}
 	return m, nil

@@ -102,7 +102,7 @@ func (s *Set) read(line []byte) (observation, error) {
 	if err != nil {
 		return observation{}, errors.New("not a JSON object")
 	}
-	s.found(found)
+	s.Found = sanitize.AddFindings(s.Found, found)
 	whole, err := canonical(clean)
 	if err != nil {
 		return observation{}, err
@@ -194,23 +194,6 @@ func (s *Set) Without(forgotten func(format.Raw) bool) (*Set, []string) {
 		rest.list = append(rest.list, o)
 	}
 	return rest, keys
-}
-
-// found adds up the secrets that were removed.
-func (s *Set) found(list []sanitize.Finding) {
-	for _, f := range list {
-		at := -1
-		for i := range s.Found {
-			if s.Found[i].Class == f.Class {
-				at = i
-			}
-		}
-		if at < 0 {
-			s.Found = append(s.Found, f)
-			continue
-		}
-		s.Found[at].Count += f.Count
-	}
 }
 
 // canonical returns the form in which a JSON value is compared and stored: no white

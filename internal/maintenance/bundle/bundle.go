@@ -66,7 +66,7 @@ func Write(
 		}
 	}
 	if err == nil {
-		err = checkBundle(file)
+		_, err = readBundle(file, func(string, int64, io.Reader) error { return nil })
 		if err != nil {
 			err = errors.Join(err, s.FS.Remove(file))
 		}
@@ -330,12 +330,6 @@ func (b *bundler) finish() error {
 		return err
 	}
 	return b.tar.Close()
-}
-
-// checkBundle reads a bundle whole, and writes nothing.
-func checkBundle(file string) error {
-	_, err := readBundle(file, func(string, int64, io.Reader) error { return nil })
-	return err
 }
 
 // readBundle reads a bundle and calls each for its files but the first and the last, in order;

@@ -61,11 +61,8 @@ func (r *repairer) layLost(later []refs.Record) error {
 
 // find walks over all that refs and the log lead to, and notes what is not there.
 func (h *holes) find() error {
-	inv, err := graph.TakeInventory(h.s, func(string, error) error { return nil })
-	if err != nil {
-		return err
-	}
-	if h.g, err = graph.Read(h.ctx, h.s, inv, graph.Eye{}, h.o.Progress); err != nil {
+	var err error
+	if h.g, err = h.readGraph(); err != nil {
 		return err
 	}
 	w := graph.Walk{Graph: h.g, Mark: graph.Reached}

@@ -40,7 +40,7 @@ func (r *repairer) recover() error {
 	}
 	c := &recovery{repairer: r, later: later, view: view, refs: view.All(),
 		moved: map[string]format.Value{}}
-	if err := c.readGraph(); err != nil {
+	if c.g, err = c.readGraph(); err != nil {
 		return err
 	}
 	c.fromRecords()
@@ -69,12 +69,12 @@ type recovery struct {
 }
 
 // readGraph reads all objects that are stored now.
-func (c *recovery) readGraph() error {
-	inv, err := graph.TakeInventory(c.s, func(string, error) error { return nil })
-	if err == nil {
-		c.g, err = graph.Read(c.ctx, c.s, inv, graph.Eye{}, c.o.Progress)
+func (r *repairer) readGraph() (*graph.Graph, error) {
+	inv, err := graph.TakeInventory(r.s, func(string, error) error { return nil })
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return graph.Read(r.ctx, r.s, inv, graph.Eye{}, r.o.Progress)
 }
 
 func (c *recovery) set(name string, v format.Value, line string) {

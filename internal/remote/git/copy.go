@@ -38,7 +38,8 @@ func (r *Remote) makeOnce(ctx context.Context) error {
 		return nil
 	}
 	r.refs = nil
-	if err := errors.Join(r.stopCat(), os.MkdirAll(r.c.Bare, 0o700)); err != nil {
+	r.stopCat()
+	if err := os.MkdirAll(r.c.Bare, 0o700); err != nil {
 		return err
 	}
 	return r.locked(ctx, func() error {
@@ -137,9 +138,7 @@ func isAnswer(err error) bool {
 // it is damaged. changed is false if there was nothing to mend: neither now, nor by another process
 // since this one last fetched, or made commits.
 func (r *Remote) mend(ctx context.Context) (changed bool, err error) {
-	if err := r.stopCat(); err != nil {
-		return false, err
-	}
+	r.stopCat()
 	known := r.built
 	for _, t := range r.refs {
 		known = append(known, t.commit)
@@ -207,15 +206,8 @@ func (r *Remote) locked(ctx context.Context, do func() error) error {
 }
 
 // lockedFor is locked, and waits no longer than a time for others.
-func (r *Remote) lockedFor(
-	ctx context.Context, timeout time.Duration, do func() error,
-) (err error) {
-	held, err := lock.Acquire(ctx, r.c.FS, r.c.Bare, timeout, r.c.Owner)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, held.Release()) }()
-	return do()
+func (r *Remote) lockedFor(ctx context.Context, timeout time.Duration, do func() error) error {
+	return lock.With(ctx, r.c.FS, r.c.Bare, timeout, r.c.Owner, do)
 }
 
 // When the copy is packed, and for how long. A push makes about seven objects, each a file that

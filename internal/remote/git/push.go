@@ -33,14 +33,11 @@ func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
 func (r *Remote) swap(ctx context.Context, name string, old, new []byte) error {
 	ref, path := place(name)
 	for range tries {
-		if err := r.fetched(ctx); err != nil {
-			return err
-		}
-		now, err := r.read(ctx, ref, path)
+		is, err := r.isStill(ctx, ref, path, old)
 		if err != nil {
 			return err
 		}
-		if (now != nil) != (old != nil) || !bytes.Equal(now, old) {
+		if !is {
 			r.refs = nil
 			if fresh, err := r.isStill(ctx, ref, path, old); err != nil || !fresh {
 				return errors.Join(err, fmt.Errorf("%w: %s", remote.ErrStale, name))

@@ -235,9 +235,9 @@ func (r *Remote) object(ctx context.Context, name string) (kind string, data []b
 		return "", nil, err
 	}
 	if kind == "blob" && size > remote.MaxFile || size > maxTree {
-		return "", nil,
-			errors.Join(fmt.Errorf("the remote has a file of %d bytes: at most %d", size,
-				remote.MaxFile), r.stopCat())
+		r.stopCat()
+		return "", nil, fmt.Errorf("the remote has a file of %d bytes: at most %d", size,
+			remote.MaxFile)
 	}
 	data = make([]byte, size+1) // and a newline
 	if _, err := io.ReadFull(r.cat.out, data); err != nil {
@@ -253,14 +253,13 @@ func (r *Remote) size(ctx context.Context, id string) (int64, error) {
 }
 
 // stopCat ends the git that prints objects.
-func (r *Remote) stopCat() error {
+func (r *Remote) stopCat() {
 	c := r.cat
 	if c == nil {
-		return nil
+		return
 	}
 	r.cat = nil
 	_ = c.in.Close() // it ends then
 	c.cancel()
 	_ = c.cmd.Wait() // it was killed, or has ended
-	return nil
 }

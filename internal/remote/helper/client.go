@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/child"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/remote"
 )
 
@@ -317,10 +318,8 @@ func checkFile(name string, data []byte) error {
 
 // Delete implements remote.Remote.
 func (h *Client) Delete(ctx context.Context, names []string) error {
-	for _, name := range names {
-		if err := remote.CheckName(name); err != nil {
-			return err
-		}
+	if err := errors.Join(lists.Map(names, remote.CheckName)...); err != nil {
+		return err
 	}
 	return parts(names, func(body []byte, _ bool) error {
 		_, err := h.call(ctx, request{Do: "delete"}, body)

@@ -21,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/remote"
 )
 
@@ -186,10 +187,7 @@ func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error)
 			">= $2 and name < $3 order by name"
 		args = append(args, prefix, strings.TrimSuffix(prefix, "/")+"0")
 	}
-	rows, err := r.conn.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, r.explain(err)
-	}
+	rows, _ := r.conn.Query(ctx, sql, args...) // CollectRows returns its error
 	files, err := pgx.CollectRows(rows, pgx.RowToStructByPos[remote.File])
 	return files, r.explain(err)
 }
@@ -273,10 +271,8 @@ func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
 
 // Delete implements remote.Remote.
 func (r *Remote) Delete(ctx context.Context, names []string) error {
-	for _, name := range names {
-		if err := remote.CheckName(name); err != nil {
-			return err
-		}
+	if err := errors.Join(lists.Map(names, remote.CheckName)...); err != nil {
+		return err
 	}
 	_, err := r.do(ctx, "delete from ctx.files where team = $1 and name = any($2)", r.team, names)
 	return err
@@ -415,13 +411,10 @@ func (r *Remote) Search(ctx context.Context, query string, n int) ([]remote.Hit,
 	if err := r.connected(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := r.conn.Query(ctx,
+	rows, _ := r.conn.Query(ctx, // CollectRows returns its error
 		"select id, store, session, at, role, rank::double precision, coalesce(excerpt, '') from "+
 			"ctx.search($1, $2, $3)",
 		r.team, storable(query), min(max(n, 0), remote.MaxHits))
-	if err != nil {
-		return nil, r.explain(err)
-	}
 	hits, err := pgx.CollectRows(rows, pgx.RowToStructByPos[remote.Hit])
 	for i := range hits {
 		hits[i].At = hits[i].At.UTC()

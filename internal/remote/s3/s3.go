@@ -24,6 +24,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/remote"
 )
 
@@ -280,10 +281,8 @@ func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
 
 // Delete implements remote.Remote.
 func (r *Remote) Delete(ctx context.Context, names []string) error {
-	for _, name := range names {
-		if err := remote.CheckName(name); err != nil {
-			return err
-		}
+	if err := errors.Join(lists.Map(names, remote.CheckName)...); err != nil {
+		return err
 	}
 	for _, name := range names {
 		err := r.retry(ctx, name, func(ctx context.Context) error {

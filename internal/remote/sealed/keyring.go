@@ -35,16 +35,11 @@ type Keyring struct {
 const lockTimeout = 10 * time.Second
 
 // locked runs do while no other process writes to the folder.
-func (k Keyring) locked(do func() error) (err error) {
+func (k Keyring) locked(do func() error) error {
 	if err := os.MkdirAll(k.Dir, 0o700); err != nil {
 		return err
 	}
-	held, err := lock.Acquire(context.Background(), k.FS, k.Dir, lockTimeout, k.Owner)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, held.Release()) }()
-	return do()
+	return lock.With(context.Background(), k.FS, k.Dir, lockTimeout, k.Owner, do)
 }
 
 const (
