@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -45,7 +44,7 @@ func MembersWithin(object []byte) ([]Member, error) {
 // members appends the members of an object to list.
 func members(object scanner, list []Member) ([]Member, error) {
 	ok := object.each('{', func(name, value []byte) {
-		m := Member{Name: word(name[1 : len(name)-1]), Value: value}
+		m := Member{Name: string(name[1 : len(name)-1]), Value: value}
 		if strings.IndexByte(m.Name, '\\') >= 0 {
 			m.Name, _ = Text(name)
 		}
@@ -141,30 +140,12 @@ func Text(value []byte) (s string, ok bool) {
 		return "", false
 	}
 	if in := value[1 : len(value)-1]; bytes.IndexByte(in, '\\') < 0 && utf8.Valid(in) {
-		return word(in), true
+		return string(in), true
 	}
 	if said, err := jsontext.AppendUnquote(nil, value); err == nil {
 		return string(said), true
 	}
 	return s, json.Unmarshal(value, &s) == nil
-}
-
-// words are short strings that were read last, by their length and some of their bytes: names and
-// kinds come again and again.
-var words [512]atomic.Pointer[string]
-
-// word returns b as a string.
-func word(b []byte) string {
-	if n := len(b); n > 0 && n <= 24 {
-		place := &words[(n+31*int(b[0])+71*int(b[n/2])+131*int(b[n-1]))%len(words)]
-		if known := place.Load(); known != nil && *known == string(b) {
-			return *known
-		}
-		s := string(b)
-		place.Store(&s)
-		return s
-	}
-	return string(b)
 }
 
 // Compact returns a value without the white space between its tokens. What is not JSON is returned

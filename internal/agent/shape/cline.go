@@ -50,7 +50,7 @@ func clineAdapt(o jsonvalue.Object, open []Call) Message {
 	}
 	for i := 0; i < len(said.Content); i++ {
 		raw := said.Content[i]
-		text := clineText(raw)
+		text := textIn(raw)
 		tool, output, ok := clineResult(text)
 		at := clineCall(open, tool)
 		if !ok || at < 0 {
@@ -59,7 +59,7 @@ func clineAdapt(o jsonvalue.Object, open []Call) Message {
 		}
 		head := text[:len(text)-len(output)]
 		if output == "" && i+1 < len(said.Content) { // some versions write it in a block of its own
-			if next := clineText(said.Content[i+1]); next != "" && !strings.HasPrefix(next, "<") &&
+			if next := textIn(said.Content[i+1]); next != "" && !strings.HasPrefix(next, "<") &&
 				!strings.HasPrefix(next, "[") {
 				i, output = i+1, next
 			}
@@ -83,7 +83,7 @@ var clineTools = []string{"execute_command", "read_file", "write_to_file", "repl
 // clineWritten returns the blocks that a text stands for in which a model thinks and calls tools by
 // elements, as in <read_file><path>a.go</path></read_file>. Any other block is returned as it is.
 func clineWritten(raw json.RawMessage) (list []json.RawMessage) {
-	text := clineText(raw)
+	text := textIn(raw)
 	words := func(s string) {
 		if s = strings.TrimSpace(s); s != "" {
 			list = append(list, jsonvalue.Encode(s))
@@ -183,7 +183,7 @@ func TaskDir(task []byte) string {
 			break
 		}
 		for _, block := range Plain(jsonvalue.AsObject(raw)).Content {
-			for line := range strings.Lines(clineText(block)) {
+			for line := range strings.Lines(textIn(block)) {
 				for _, word := range []string{"Working", "Workspace"} {
 					rest, ok := strings.CutPrefix(line, "# Current "+word+" Directory (")
 					if end := strings.LastIndex(rest, ") Files"); ok && end > 0 {
@@ -194,13 +194,6 @@ func TaskDir(task []byte) string {
 		}
 	}
 	return ""
-}
-
-func clineText(raw json.RawMessage) string {
-	if s, ok := jsonvalue.Text(raw); ok {
-		return s
-	}
-	return jsonvalue.AsObject(raw).Text("text")
 }
 
 // clineCall returns which of the open calls a result of a tool is of: the first one of that tool,

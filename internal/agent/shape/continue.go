@@ -143,15 +143,7 @@ func continueContent(raw json.RawMessage) []json.RawMessage {
 }
 
 func continueText(raw json.RawMessage) string {
-	var texts []string
-	for _, part := range continueContent(raw) {
-		text, ok := jsonvalue.Text(part)
-		if !ok {
-			text = jsonvalue.AsObject(part).Text("text")
-		}
-		texts = append(texts, text)
-	}
-	return strings.Join(texts, "\n")
+	return strings.Join(lists.Map(continueContent(raw), textIn), "\n")
 }
 
 // continueCall makes a block of a call.

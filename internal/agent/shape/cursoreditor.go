@@ -63,8 +63,7 @@ func (b *cursorBubble) records() (list []jsonvalue.Object) {
 		b.model = cmp.Or(model, b.model)
 	}
 	var content, results []json.RawMessage
-	think, _ := jsonvalue.Text(b.Object["thinking"])
-	if think = cmp.Or(think, b.Object.Object("thinking").Text("text")); think != "" {
+	if think := textIn(b.Object["thinking"]); think != "" {
 		content = append(content, thought(think))
 	}
 	if words := b.Text("text"); words != "" {

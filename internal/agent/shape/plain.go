@@ -200,9 +200,7 @@ func (d *decoder) words(
 		}
 	case isList:
 		for _, raw := range list {
-			if s, ok := piece(raw); ok {
-				text += s
-			}
+			text += textIn(raw)
 		}
 	case !hasTools:
 		return nil, false
@@ -233,15 +231,6 @@ func (d *decoder) words(
 		parts = append(parts, transcript.CallPart(id, tool, args, nil))
 	}
 	return parts, true
-}
-
-// piece returns the text of an element of content.
-func piece(raw json.RawMessage) (string, bool) {
-	if s, ok := jsonvalue.Text(raw); ok {
-		return s, true
-	}
-	o, _ := jsonvalue.ParseObject(raw)
-	return jsonvalue.Text(o["text"])
 }
 
 // writer is the codec of JSON lines.

@@ -447,6 +447,14 @@ func exited(output, how string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(output, "\n")+"\n"+how, "\n")
 }
 
+// textIn returns the text that a piece of content is or has; "" for none.
+func textIn(raw json.RawMessage) string {
+	if s, ok := jsonvalue.Text(raw); ok {
+		return s
+	}
+	return jsonvalue.AsObject(raw).Text("text")
+}
+
 func thought(text string) json.RawMessage {
 	return jsonvalue.Encode(jsonvalue.NewObject("type", "thinking", "thinking", text))
 }

@@ -76,11 +76,7 @@ func (q *vscodeRequest) prompt() jsonvalue.Object {
 	if list, _ := q.Object.Object("variableData").Array("variables"); len(list) > 0 {
 		o["variables"] = jsonvalue.Array(list) // what came with the prompt
 	}
-	said, ok := jsonvalue.Text(q.Object["message"]) // of old versions
-	if !ok {
-		said = q.Object.Object("message").Text("text")
-	}
-	o.Set("content", said)
+	o.Set("content", textIn(q.Object["message"])) // a text in old versions
 	return o
 }
 

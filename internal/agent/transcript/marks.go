@@ -195,12 +195,8 @@ func closing(s, end string) int {
 
 // Client reports whether all of a text is the client's. A text without words is nobody's.
 func (t *Voices) Client(text string) bool {
-	for _, p := range t.Pieces(text) {
-		if !p.Client {
-			return false
-		}
-	}
-	return !isSpace(text)
+	return !isSpace(text) &&
+		!slices.ContainsFunc(t.Pieces(text), func(p Piece) bool { return !p.Client })
 }
 
 // next returns where the next piece of the client begins and ends in a text; len(s) twice for none.
@@ -314,13 +310,9 @@ func isHook(s string) bool {
 	if !ok || event == "" || event[0] < 'A' || event[0] > 'Z' || !isName(event) {
 		return false
 	}
-	for _, did := range [...]string{"feedback:", "additional context:", "success:",
-		"blocking error", "stopped continuation"} {
-		if strings.HasPrefix(rest, did) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"feedback:", "additional context:", "success:",
+		"blocking error", "stopped continuation"},
+		func(did string) bool { return strings.HasPrefix(rest, did) })
 }
 
 func isName(s string) bool {

@@ -55,10 +55,5 @@ func userAndPassword(v []byte) bool {
 	if err != nil || bytes.IndexByte(plain, ':') < 0 || !utf8.Valid(plain) {
 		return false
 	}
-	for _, c := range plain {
-		if c < ' ' || c == 0x7f {
-			return false
-		}
-	}
-	return true
+	return chars.Only(plain, func(c byte) bool { return c >= ' ' && c != 0x7f })
 }

@@ -257,12 +257,8 @@ func (j *joined) crosses(s Found, alone []Found) bool {
 			return false
 		}
 		last := j.before(joint - 1)
-		for _, a := range alone {
-			if a.From <= last && last < a.To {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(alone,
+			func(a Found) bool { return a.From <= last && last < a.To })
 	}
 	return false
 }
