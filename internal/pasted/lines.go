@@ -186,9 +186,12 @@ func progress(t string) bool {
 		return rest[0] == '[' || digits(rest) > 0 && strings.Contains(rest, ".") ||
 			hasAny(rest, "DONE", "CACHED", "sha256:", "transferring", "extracting", "ERROR")
 	}
+	if hasAny(t, "=> ") { // => [2/4] RUN make 0.3s
+		return strings.HasSuffix(t, "s") && isDigit(t[len(t)-2])
+	}
 	step, ok := strings.CutPrefix(t, "Step ")
 	return ok && digits(step) > 0 && step[digits(step)] == '/' ||
-		hasAny(t, "=> ", "Downloading ", "Collecting ", "Downloaded ", "Compiling ", "Pulling from ",
+		hasAny(t, "Downloading ", "Collecting ", "Downloaded ", "Compiling ", "Pulling from ",
 			"Installing collected ", "Requirement already satisfied")
 }
 

@@ -156,6 +156,7 @@ func TestKeepsWhatWasWritten(t *testing.T) {
 		{"what was done when", many(5, "2026-03-0%d: shipped one more part")},
 		{"settings to be made", "Set these:\n" + many(6, "ROUTE_%d=north")},
 		{"a page to be made", many(12, "<li>route %d</li>")},
+		{"wishes behind arrows", many(5, "=> make lamp %d brighter")},
 		{"a poem", "The tide, the light,\nthe harbour wall,\nthe bell at night,\nand that is all."},
 		{"a list of words", "red, green, blue\none, two, three\nup, down, left\nin, out, on"},
 		{"quotations of a few lines", "It says\nerror: no such file\nerror: gone\nWhat now?"},
