@@ -87,24 +87,21 @@ func compile(tb testing.TB, name string, args []string) string {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		tb.Fatal(err)
 	}
-	// The tests of several packages run at once.
-	building, err := lock.Acquire(tb.Context(), nil, dir, time.Hour, lock.Owner{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() {
-		if err := building.Release(); err != nil {
-			tb.Error(err)
-		}
-	}()
 	path := filepath.Join(dir, name)
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
 	// No flags that compile anew: go test has compiled the packages without them.
 	args = append(args, "-ldflags", "-s -w", "-o", path, "github.com/gemini-ctx/ctx/cmd/"+name)
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-		tb.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	// The tests of several packages run at once.
+	err = lock.With(tb.Context(), nil, dir, time.Hour, lock.Owner{}, func() error {
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
 	}
 	return path
 }
