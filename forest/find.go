@@ -15,11 +15,12 @@ type Place struct {
 }
 
 // The bounds of the first look of Find, which examines the most recent part of a forest, where most
-// searched entries are: newestMembers members at the end of each cluster, and newestStones
-// tombstones.
+// searched entries are: newestMembers members at the end of each of newestClusters clusters, and
+// newestStones tombstones.
 const (
-	newestMembers = format.FanOut
-	newestStones  = 64
+	newestMembers  = format.FanOut
+	newestClusters = 64
+	newestStones   = 64
 )
 
 // Sieve is a Loader that remembers the members below nodes. So Find reads those of most clusters
@@ -86,10 +87,7 @@ func (f *finder) take(cluster, start uint64, members []format.ID) {
 	}
 }
 
-func (f *finder) inLive(most uint64) error {
-	live := f.s.Live()
-	slices.SortStableFunc(live,
-		func(a, b *Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
+func (f *finder) inLive(live []*Cluster, most uint64) error {
 	for _, c := range live {
 		if f.done() {
 			return nil
@@ -112,8 +110,13 @@ func (f *finder) inLive(most uint64) error {
 	return nil
 }
 
-func (f *finder) newestLive() error { return f.inLive(newestMembers) }
-func (f *finder) live() error       { return f.inLive(math.MaxUint64) }
+func (f *finder) newestLive() error {
+	live := f.s.Live()
+	slices.SortFunc(live, func(a, b *Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
+	return f.inLive(live[:min(len(live), newestClusters)], newestMembers)
+}
+
+func (f *finder) live() error { return f.inLive(f.s.Placed(f.s.Live()), math.MaxUint64) }
 
 func (f *finder) inEvicted(list []Evicted, most uint64) error {
 	for _, e := range list {

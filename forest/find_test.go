@@ -1,6 +1,7 @@
 package forest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -17,6 +18,29 @@ func (r *reads) Page(id format.ID) (*format.Page, error) { r.n++; return r.memor
 func (r *reads) Tombstone(id format.ID) (*format.Tombstone, error) {
 	r.n++
 	return r.memory.Tombstone(id)
+}
+
+// ByPlace implements Placer: the order is that of ids, as good as any.
+func (r *reads) ByPlace(ids []format.ID) { slices.SortFunc(ids, format.ID.Compare) }
+
+// Placed loses no cluster, and keeps those whose nodes are not written.
+func TestPlaced(t *testing.T) {
+	store := &reads{memory: memory{}}
+	h := &history{t: t, store: store.memory}
+	h.s = New("main", store)
+	for i := range 50 {
+		h.decide(format.Decision{Kind: format.DecideJoin, Cluster: uint64(i), ID: entryID(i)})
+	}
+	live := h.s.Live()
+	placed := h.s.Placed(live)
+	id := func(c *Cluster) format.ID { return c.members[0] }
+	if len(placed) != len(live) ||
+		!slices.IsSortedFunc(placed, func(a, b *Cluster) int { return id(a).Compare(id(b)) }) {
+		t.Errorf("%d of %d clusters, or not by place", len(placed), len(live))
+	}
+	if plain := New("main", memory{}).Placed(live); !slices.Equal(plain, live) {
+		t.Error("a loader that is no Placer changes the order")
+	}
 }
 
 // Recently arrived entries are found with few reads, however many clusters and members there are.

@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -36,7 +37,8 @@ type ClusterInfo struct {
 func (s *Reader) LiveInfos(
 	st *forest.State, live []*forest.Cluster,
 ) (list []ClusterInfo, err error) {
-	for _, c := range live {
+	infos := map[*forest.Cluster]ClusterInfo{}
+	for _, c := range st.Placed(live) {
 		info := ClusterInfo{Number: c.Number, Count: c.Count(), Covers: c.Covers, Dirty: c.Dirty(),
 			Arrival: c.Arrival}
 		if info.ID, err = st.Node(c); err == nil {
@@ -48,9 +50,9 @@ func (s *Reader) LiveInfos(
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, info)
+		infos[c] = info
 	}
-	return list, nil
+	return lists.Map(live, func(c *forest.Cluster) ClusterInfo { return infos[c] }), nil
 }
 
 // Infos reads all clusters: the live ones, then the evicted ones.

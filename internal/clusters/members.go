@@ -97,7 +97,7 @@ func (s *Reader) runOf(view *refs.View, prefix string) (run []format.ID, id form
 	if err != nil {
 		return nil, id, err
 	}
-	for _, c := range st.Live() {
+	for _, c := range st.Placed(st.Live()) {
 		members, err := st.Members(c)
 		if err != nil {
 			return nil, id, err

@@ -1,6 +1,8 @@
 package compaction
 
 import (
+	"slices"
+
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -27,12 +29,21 @@ func (c told) since(
 			}
 		}
 	}
-	for _, cluster := range st.Live() {
+	live := st.Live()
+	unread := func(v format.Cover) bool { return !had[v.Summary] && c[v.Summary] == nil }
+	unknown := slices.DeleteFunc(slices.Clone(live), func(cluster *forest.Cluster) bool {
+		return !slices.ContainsFunc(cluster.Covers, unread)
+	})
+	for _, cluster := range st.Placed(unknown) {
 		for _, v := range cluster.Covers {
-			if err == nil && !tells && !had[v.Summary] {
+			if err == nil && unread(v) {
 				err = c.read(t, st, cluster, v)
-				tells = c[v.Summary][session]
 			}
+		}
+	}
+	for _, cluster := range live {
+		for _, v := range cluster.Covers {
+			tells = tells || !had[v.Summary] && c[v.Summary][session]
 		}
 	}
 	return tells, forgotten, err
@@ -40,9 +51,6 @@ func (c told) since(
 
 // read takes up a summary.
 func (c told) read(t *Tx, st *forest.State, cluster *forest.Cluster, v format.Cover) error {
-	if c[v.Summary] != nil {
-		return nil
-	}
 	c[v.Summary] = map[string]bool{}
 	written, err := t.summaries.WrittenCovers([]format.Cover{v})
 	if err != nil || len(written) == 0 {

@@ -21,7 +21,10 @@ type nodes struct {
 }
 
 // mostChildren is how many children the nodes that are held have at most, 32 bytes each.
-const mostChildren = 1 << 16
+const mostChildren = 1 << 18
+
+// ByPlace implements forest.Placer.
+func (l loader) ByPlace(ids []format.ID) { l.s.Objects.ByPlace(ids) }
 
 func (l loader) Node(id format.ID) (*format.Node, error) {
 	k := &l.s.nodes

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -165,21 +166,7 @@ func (s *Reader) MergeBase(a, b format.ID) (format.ID, error) {
 // reads many sessions by name unpacks each block again and again: with 10,000 sessions that took 40
 // s for what takes 2 s in this order. The order is no more than likely to be a good one.
 func (s *Reader) ByPlace(names []string, tip func(name string) format.ID) []string {
-	of := make(map[format.ID][]string, len(names))
-	tips := make([]format.ID, 0, len(names))
-	for _, name := range names {
-		id := tip(name)
-		if of[id] == nil {
-			tips = append(tips, id)
-		}
-		of[id] = append(of[id], name)
-	}
-	s.Objects.ByPlace(tips)
-	list := make([]string, 0, len(names))
-	for _, id := range tips {
-		list = append(list, of[id]...)
-	}
-	return list
+	return lists.By(names, tip, s.Objects.ByPlace)
 }
 
 // TipIn returns the function of a view that returns the tip of a branch by the name of its ref.

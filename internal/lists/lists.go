@@ -10,6 +10,25 @@ func Map[T, U any](list []T, f func(T) U) []U {
 	return out
 }
 
+// By returns a list in the order into which sort brings the keys of its elements.
+func By[T any, K comparable](list []T, key func(T) K, sort func([]K)) []T {
+	of := make(map[K][]T, len(list))
+	keys := make([]K, 0, len(list))
+	for _, v := range list {
+		k := key(v)
+		if of[k] == nil {
+			keys = append(keys, k)
+		}
+		of[k] = append(of[k], v)
+	}
+	sort(keys)
+	out := make([]T, 0, len(list))
+	for _, k := range keys {
+		out = append(out, of[k]...)
+	}
+	return out
+}
+
 // Set returns the set of the elements of a list.
 func Set[T comparable](list []T) map[T]bool {
 	set := make(map[T]bool, len(list))

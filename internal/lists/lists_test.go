@@ -7,6 +7,14 @@ import (
 	"testing"
 )
 
+func TestBy(t *testing.T) {
+	words := []string{"pear", "fig", "plum", "apple", "date"}
+	got := By(words, func(w string) int { return len(w) }, slices.Sort)
+	if want := []string{"fig", "pear", "plum", "date", "apple"}; !slices.Equal(got, want) {
+		t.Errorf("By length: %q, want %q", got, want)
+	}
+}
+
 func TestSet(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(Set([]int{3, 1, 3}))); !slices.Equal(got, []int{1, 3}) {
 		t.Error(got)

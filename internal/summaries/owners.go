@@ -78,6 +78,7 @@ func (o *Owners) learn(s *history.Reader, st *forest.State, list []*forest.Clust
 	if len(unknown) < 2 {
 		return nil
 	}
+	unknown = st.Placed(unknown)
 	names := make([]string, len(unknown))
 	err := InParallel(context.Background(), len(unknown), func(i int) (err error) {
 		names[i], err = ownerOf(s, st, unknown[i])
