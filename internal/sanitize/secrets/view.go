@@ -184,6 +184,11 @@ func wrap(b []byte, start int) (end, next int, ok bool) {
 	}
 	left := chars.RunStart(b, max(start, end-128), end, chars.NotSpace)
 	right := chars.RunEnd(b[:min(len(b), next+128)], next, chars.NotSpace)
+	if isUpper, ok := assigns(b[start:end]); ok {
+		if alike, also := assigns(b[next:right]); also && alike == isUpper {
+			return end, next, false // two variables of a list, as env prints it
+		}
+	}
 	return end, next,
 		end-left+right-next >= 12 && (continues(b[left:end]) || continues(b[next:right]))
 }
@@ -199,6 +204,20 @@ func mayWrap(b []byte, start, end int) bool {
 	}
 	next := chars.RunEnd(b, end, func(c byte) bool { return c == '\r' }) + 1
 	return next < len(b) && !chars.IsSpace(b[next])
+}
+
+// assigns reports whether a line begins with a name of one case that gets a value. The end of a
+// random string before its padding is none.
+func assigns(line []byte) (isUpper, ok bool) {
+	name, value, found := bytes.Cut(bytes.TrimPrefix(line, []byte("export ")), []byte("="))
+	if !found || len(name) < 3 || len(value) == 0 || value[0] == '=' || !chars.IsLetter(name[0]) {
+		return false, false
+	}
+	isUpper = chars.IsUpper(name[0])
+	return isUpper, chars.Only(name, func(c byte) bool {
+		return chars.IsDigit(c) || c == '_' || c == '.' || c == '-' ||
+			chars.IsLetter(c) && chars.IsUpper(c) == isUpper
+	})
 }
 
 // continues reports whether v may be a piece of a random string, and is no plain word.
