@@ -42,6 +42,9 @@ func TestClaudeQueuedPrompts(t *testing.T) {
 		taskEnded    = "<task-notification>x</task-notification>\n" +
 			"Read the output file to retrieve the result: /t/b1.output"
 	)
+	bare := func(mode, prompt string) string {
+		return strings.Replace(attached("", "", mode, prompt), `"uuid":"","parentUuid":"",`, "", 1)
+	}
 	of := func(answer, block string) string {
 		return regexp.MustCompile(`"id":"m-."`).ReplaceAllString(block, `"id":"`+answer+`"`)
 	}
@@ -69,6 +72,18 @@ func TestClaudeQueuedPrompts(t *testing.T) {
 			lines(user("a", "", "1"), queue("enqueue", "typed", newer), queue("remove", "", newer),
 				attached("c", "a", "prompt", "typed"), model("d", "c", "3")),
 			[]string{"user 1", "user typed", "model 3"}},
+		{"an attachment without an id",
+			lines(user("a", "", "1"), model("b", "a", "2"), bare("prompt", "typed"),
+				model("d", "b", "3")),
+			[]string{"user 1", "model 2", "user typed", "model 3"}},
+		{"the queue and an attachment without an id",
+			lines(user("a", "", "1"), queue("enqueue", "typed", newer), queue("remove", "", newer),
+				bare("prompt", "typed"), model("d", "a", "3")),
+			[]string{"user 1", "user typed", "model 3"}},
+		{"a notice in an attachment without an id",
+			lines(user("a", "", "1"), bare("task-notification", "<task-notification>done"),
+				model("b", "a", "2")),
+			[]string{"user 1", "note <task-notification>done", "model 2"}},
 		{"an attachment that is still to come",
 			lines(user("a", "", "1"), queue("enqueue", "typed", newer), queue("remove", "", newer)),
 			[]string{"user 1"}},

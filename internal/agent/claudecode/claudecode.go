@@ -42,7 +42,7 @@ const (
 
 // unnamedID returns the name of a record that has no id of its own.
 func unnamedID(o jsonvalue.Object) string {
-	if o.Text("type") == kindQueue {
+	if kind := o.Text("type"); kind == kindQueue || kind == kindAttachment {
 		return queuedID + uuidOf(o.Without("parentUuid", "sessionId", transcript.HintName))
 	}
 	return summaryID +

@@ -32,7 +32,8 @@ func classOf(o jsonvalue.Object, hints *transcript.Hints) class {
 		return classNone
 	case kind == kindSummary && id == "":
 		return classSummary
-	case kind == kindQueue && id == "" && o.Text("operation") == "enqueue" && o.Has("content"):
+	case kind == kindQueue && id == "" && o.Text("operation") == "enqueue" && o.Has("content"),
+		id == "" && isPromptAttachment(o):
 		return classQueued
 	case id == "" || (kind == kindUser || kind == kindAssistant) && !isObject(o["message"]):
 		return classWait
@@ -169,7 +170,11 @@ func (p *plan) record(o jsonvalue.Object, name string) {
 		p.waits(o)
 	}
 	i := int32(len(p.list))
-	if e.class == classQueued {
+	switch {
+	case e.class == classQueued && e.kind == kindAttachment: // some versions give it no id
+		e.sent = true
+		p.prompt(o, nil, &e)
+	case e.class == classQueued:
 		e.sent = hints != nil // an export says so
 		p.waiting = append(p.waiting, len(p.queue))
 		p.queue = append(p.queue, queued{at: i, text: strings.TrimSpace(promptText(o["content"]))})

@@ -39,6 +39,12 @@ const (
 // queue's records alone.
 var lastBare = [3]int{2, 1, 42}
 
+// isPromptAttachment reports whether a record is an attachment with a prompt of the queue.
+func isPromptAttachment(o jsonvalue.Object) bool {
+	return o.Text("type") == kindAttachment &&
+		o.Object(kindAttachment).Text("type") == queuedCommand
+}
+
 // promptText is what a prompt of the queue says.
 func promptText(raw json.RawMessage) string {
 	if s, ok := jsonvalue.Text(raw); ok {
@@ -91,7 +97,7 @@ func (p *plan) prompt(o, inner jsonvalue.Object, e *entry) {
 	switch {
 	case e.kind == kindUser && !o.True("isMeta") && len(e.results) == 0:
 		text = promptText(inner["content"])
-	case e.kind == kindAttachment && o.Object(kindAttachment).Text("type") == queuedCommand:
+	case isPromptAttachment(o):
 		text = promptText(o.Object(kindAttachment)["prompt"])
 	}
 	if text = strings.TrimSpace(text); text != "" {
