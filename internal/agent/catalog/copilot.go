@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -8,10 +9,14 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
+// begunInCopilot reads the directory that the start of a session names, or what was resumed later:
+// a compaction may leave a file without its start. The hooks are told it, too.
 func begunInCopilot(file string) identity.Session {
 	return begunIn(file, `"cwd"`, func(o jsonvalue.Object) identity.Session {
-		at := o.Object("data").Object("context")
-		return identity.Session{Dir: at.Text("cwd"), Branch: at.Text("branch")}
+		data := o.Object("data")
+		at := data.Object("context")
+		return identity.Session{Dir: cmp.Or(at.Text("cwd"), data.Object("input").Text("cwd")),
+			Branch: at.Text("branch")}
 	})
 }
 

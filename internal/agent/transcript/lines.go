@@ -196,9 +196,77 @@ func Lines(
 	r io.Reader, stats *Stats, starts []string, whole bool, record func(jsonvalue.Object) error,
 ) error {
 	br := bufio.NewReaderSize(r, 64<<10)
-	return NewLineReader(br, MaxLine, SkipMark(br)).Each(func(l Line) error {
-		return line(l, stats, starts, whole, record)
+	var b broken
+	err := NewLineReader(br, MaxLine, SkipMark(br)).Each(func(l Line) error {
+		if o, ok := b.join(l); ok {
+			stats.Bytes = l.End
+			return stats.each([]json.RawMessage{o}, record)
+		}
+		return line(l, stats, starts, whole, &b, record)
 	})
+	b.end(stats)
+	return err
+}
+
+// broken is the beginning of a record whose writer left line feeds in a string as they were, so
+// that the record goes on in the next line.
+type broken struct {
+	text  []byte
+	lines int
+}
+
+// The most lines and bytes that one record is put together of.
+const (
+	maxBroken      = 1 << 10
+	maxBrokenBytes = 1 << 20
+)
+
+// join returns the record that ends with a line.
+func (b *broken) join(l Line) (json.RawMessage, bool) {
+	end := bytes.TrimSpace(l.Text)
+	if b.lines == 0 || l.TooLong || !bytes.HasSuffix(end, []byte("}")) ||
+		len(b.text)+len(end) > maxBrokenBytes {
+		return nil, false
+	}
+	text := append(append(b.text[:len(b.text):len(b.text)], `\n`...), valid(end)...)
+	if jsonvalue.Skip(text) != len(text) {
+		return nil, false
+	}
+	*b = broken{}
+	return text, true
+}
+
+// keep takes a line that is no JSON, if a record may go on with it: the first one ends in a string.
+func (b *broken) keep(text []byte) (kept bool) {
+	switch {
+	case b.lines == maxBroken || len(b.text)+len(text) > maxBrokenBytes:
+		return false
+	case b.lines > 0:
+		text = append(append(b.text, `\n`...), text...)
+	case text[0] != '{' || !inString(text):
+		return false
+	}
+	*b = broken{text, b.lines + 1}
+	return true
+}
+
+// end gives up the record: another one begins.
+func (b *broken) end(stats *Stats) {
+	stats.Skip(SkipBadJSON, b.lines)
+	*b = broken{}
+}
+
+// inString reports whether a text ends in a string.
+func inString(text []byte) (in bool) {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			in = !in
+		}
+	}
+	return in
 }
 
 // SkipMark passes over the mark of UTF-8 that an input may begin with, and returns its length.
@@ -219,13 +287,17 @@ func (e *ReadError) Error() string { return "read transcript: " + e.Err.Error() 
 func (e *ReadError) Unwrap() error { return e.Err }
 
 func line(
-	l Line, stats *Stats, starts []string, whole bool, record func(jsonvalue.Object) error,
+	l Line, stats *Stats, starts []string, whole bool, b *broken,
+	record func(jsonvalue.Object) error,
 ) error {
 	stats.Skip(SkipNULRun, l.NULs)
 	text := bytes.TrimSpace(l.Text)
 	switch {
 	case len(text) == 0 && !l.TooLong:
 		stats.Bytes = max(stats.Bytes, l.End)
+		if b.lines > 0 {
+			b.text = append(b.text, `\n`...)
+		}
 		return nil
 	case !l.Complete:
 		return lastLine(l, text, stats, whole, record)
@@ -237,6 +309,7 @@ func line(
 	stats.Bytes = l.End
 	text = valid(text)
 	if o, ok := jsonvalue.ParseObject(text); ok { // most lines are one record
+		b.end(stats)
 		if !stats.fits(text) {
 			return nil
 		}
@@ -244,6 +317,10 @@ func line(
 		return record(o)
 	}
 	values, clean := Values(text, starts)
+	if !clean && len(values) == 0 && b.keep(text) {
+		return nil
+	}
+	b.end(stats)
 	if !clean {
 		stats.Skip(SkipBadJSON, 1)
 	}

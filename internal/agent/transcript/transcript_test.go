@@ -161,3 +161,32 @@ func TestLongLines(t *testing.T) {
 		t.Errorf("%d bytes were allocated", after.TotalAlloc-before.TotalAlloc)
 	}
 }
+
+// A record that goes on in the next line is read, if its writer left line feeds in a string. What
+// is torn costs no record behind it.
+func TestLinesBroken(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		want     []string
+		skipped  int
+	}{
+		{"one line feed", "{\"t\":\"a\nb\"}\n{\"t\":\"c\"}\n", []string{"a\nb", "c"}, 0},
+		{"several, and an empty line", "{\"t\":\"a\n{b\n\n}c\"}", []string{"a\n{b\n\n}c"}, 0},
+		{"a torn record", "{\"t\":\"a\n{\"t\":\"c\"}\n", []string{"c"}, 1},
+		{"a torn record that shares a line", "{\"t\":\"a{\"t\":\"b\"}\n", []string{"b"}, 1},
+		{"at the end", "{\"t\":\"c\"}\n{\"t\":\"a\nb\n", []string{"c"}, 2},
+		{"no record", "a \"b\nc\"}\n{\"t\":\"c\"}\n", []string{"c"}, 2},
+	} {
+		stats := NewStats()
+		var got []string
+		err := Lines(strings.NewReader(c.in), &stats, []string{`{"t":`}, true,
+			func(o jsonvalue.Object) error {
+				got = append(got, o.Text("t"))
+				return nil
+			})
+		if n := stats.Skipped[SkipBadJSON]; err != nil || fmt.Sprint(got) != fmt.Sprint(c.want) ||
+			n != c.skipped {
+			t.Errorf("%s: %q, %d skipped, %v; want %q, %d", c.name, got, n, err, c.want, c.skipped)
+		}
+	}
+}
