@@ -77,7 +77,7 @@ func (r *Imports) Import(
 	im.group, im.now, im.named = g, a.Changed, r.Named
 	stats, err := im.readAhead(a)
 	if err == nil {
-		err = im.lastTitle(&stats)
+		err = im.afterLast(&stats)
 	}
 	if err == nil && g.take(im, stats, then) {
 		if g.size > groupBytes || g.messages >= importBatch {

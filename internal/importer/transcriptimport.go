@@ -95,7 +95,7 @@ func (im *transcriptImporter) read(
 ) (ImportedTranscript, error) {
 	stats, err := read()
 	if err == nil {
-		err = im.lastTitle(&stats)
+		err = im.afterLast(&stats)
 	}
 	return im.end(stats, err)
 }

@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// lastTitle notes the title that an agent has written after the last message of the main
-// conversation: no message may ever follow that would keep it. A title that is the session's
-// already is not noted again.
-func (im *transcriptImporter) lastTitle(stats *transcript.Stats) error {
+// afterLast notes what an agent has written after the last message of the main conversation: no
+// message may ever follow that would keep it.
+func (im *transcriptImporter) afterLast(stats *transcript.Stats) error {
 	after := stats.After
 	stats.After = nil
 	if len(after) == 0 {
@@ -29,6 +29,51 @@ func (im *transcriptImporter) lastTitle(stats *transcript.Stats) error {
 			return err
 		}
 	}
+	note := func(kind, name string, records []json.RawMessage) error {
+		st := im.last
+		st.Kind, st.Session, st.Home, st.Loose = transcript.KindMessage, stats.Session, stats.Home,
+			true
+		st.Message = transcript.Message{
+			Origin: transcript.Origin{Agent: last.Agent, Session: last.Session,
+				Message: transcript.BesideID + kind + ":" + name},
+			Note: true, Role: transcript.RoleSystem, Time: im.now,
+			Parts: jsonvalue.Array([]json.RawMessage{transcript.Kept(last.Agent,
+				jsonvalue.Object{transcript.BeforeName: jsonvalue.Array(records)})}),
+		}
+		return im.step(st)
+	}
+	if call, records := lastSpent(last.Agent, after); call != "" {
+		if err := note("spent", transcript.Derive(16, call), records); err != nil {
+			return err
+		}
+	}
+	return im.lastTitle(tip, last, after, note)
+}
+
+// lastSpent returns the first record of each call that some records tell the tokens of, and the
+// name of the last of these calls. An answer that was the last one has them behind it for good.
+func lastSpent(agent string, after []json.RawMessage) (call string, records []json.RawMessage) {
+	read := catalog.SpentOf(agent)
+	if read == nil {
+		return "", nil
+	}
+	for _, raw := range after {
+		list := read(jsonvalue.NewObject(transcript.BeforeName, []json.RawMessage{raw}))
+		if len(list) == 0 || list[0].Call == call || list[0].Input+list[0].CacheRead+
+			list[0].CacheWrite+list[0].CacheHour+list[0].Output == 0 {
+			continue
+		}
+		call, records = list[0].Call, append(records, raw)
+	}
+	return call, records
+}
+
+// lastTitle notes the title that some records after the last message tell. A title that is the
+// session's already is not noted again.
+func (im *transcriptImporter) lastTitle(
+	tip format.ID, last transcript.Origin, after []json.RawMessage,
+	note func(kind, name string, records []json.RawMessage) error,
+) error {
 	after = slices.DeleteFunc(after, func(raw json.RawMessage) bool {
 		return transcript.SessionSaidAfter(last.Agent, []json.RawMessage{raw}) ==
 			(transcript.SessionSaid{})
@@ -43,17 +88,7 @@ func (im *transcriptImporter) lastTitle(stats *transcript.Stats) error {
 			return err
 		}
 	}
-	st := im.last
-	st.Kind, st.Session, st.Home, st.Loose = transcript.KindMessage, stats.Session, stats.Home, true
-	st.Message = transcript.Message{
-		Origin: transcript.Origin{Agent: last.Agent, Session: last.Session,
-			Message: transcript.BesideID + "title:" +
-				transcript.Derive(16, said.Name, said.Title, last.Message)},
-		Note: true, Role: transcript.RoleSystem, Time: im.now,
-		Parts: jsonvalue.Array([]json.RawMessage{transcript.Kept(last.Agent,
-			jsonvalue.Object{transcript.BeforeName: jsonvalue.Array(after)})}),
-	}
-	return im.step(st)
+	return note("title", transcript.Derive(16, said.Name, said.Title, last.Message), after)
 }
 
 // tells reports whether was has all that said has.
