@@ -94,6 +94,15 @@ func TestOpenClawVoices(t *testing.T) {
 		}
 		rows = append(rows, Voice{row[0], claw(row[0]), want})
 	}
+	answer := func(blocks string) string {
+		return claw("paint it") + "\n" + `{"type":"message","id":"a2","parentId":"a1",` +
+			`"timestamp":"2026-02-03T08:00:02Z","message":{"role":"assistant","content":[` + blocks + `]}}`
+	}
+	rows = append(rows,
+		Voice{"nothing to say", answer(`{"type":"thinking","thinking":"Calm."},` +
+			`{"type":"text","text":"HEARTBEAT_OK"}`), "user: paint it\nnote: HEARTBEAT_OK"},
+		Voice{"something to say", answer(`{"type":"text","text":"NO_REPLY is what I said."}`),
+			"user: paint it\nmodel: NO_REPLY is what I said."})
 	pis.CheckVoices(t, append(rows, Voice{"a call that failed", claw("paint it") + "\n" +
 		`{"type":"message","id":"a2","parentId":"a1","timestamp":"2026-02-03T08:00:02Z","message":` +
 		`{"role":"assistant","content":[],"stopReason":"error","errorMessage":"402 no money"}}`,

@@ -1,11 +1,14 @@
 package shape
 
 import (
+	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // This file has what OpenClaw writes around the words of a person: who sent them, and when, and
@@ -26,6 +29,24 @@ var clawLines = [...]struct{ open, end string }{
 	{"Current time: ", ")"}, {"Reference UTC: ", ""},
 	{"[Queued messages while agent was busy]", ""},
 	{"[Queued announce messages while agent was busy]", ""}, {"Queued #", ""},
+}
+
+// clawSilent are what a model answers, as OpenClaw tells it to, where there is nothing to say.
+var clawSilent = [...]string{"HEARTBEAT_OK", "NO_REPLY", "REPLY_SKIP", "ANNOUNCE_SKIP"}
+
+// isSilent reports whether an answer says one of these, and nothing else aloud.
+func isSilent(content []json.RawMessage) (silent bool) {
+	for _, raw := range content {
+		block := jsonvalue.AsObject(raw)
+		if block.Text("type") == "thinking" {
+			continue
+		}
+		if silent || !slices.Contains(clawSilent[:], strings.TrimSpace(block.Text("text"))) {
+			return false
+		}
+		silent = true
+	}
+	return silent
 }
 
 // clawMark ends the header of each block that OpenClaw writes, since the middle of 2026.

@@ -66,6 +66,8 @@ func piAdapt(o jsonvalue.Object, _ []Call) Message {
 		if why := o.Text("errorMessage"); why != "" && len(said.Content) == 0 {
 			said.Role, said.Content = "", []json.RawMessage{o["errorMessage"]}
 			said.Taken = append(said.Taken, "errorMessage")
+		} else if isSilent(said.Content) {
+			said.Role = ""
 		}
 	case "custom", "hookMessage": // of an extension
 		said.Unknown = false
