@@ -89,14 +89,35 @@ func (a *Agent) Sessions(root string, only func(file string) bool) (list []Begun
 	return list
 }
 
-// SessionsWithin lists the transcripts that the agent keeps in the directory of a project.
+// SessionsWithin lists the transcripts that the agent keeps in the directory of a project. Where
+// several are copies of one session, it is the longest: the others say the same in other forms.
 func (a *Agent) SessionsWithin(dir string) (list []Begun) {
+	places := map[string]int{} // of the copies, by session
 	for _, pattern := range a.Within {
 		for _, file := range transcripts(dir, pattern) {
+			if a.CopyOf != nil {
+				id := a.CopyOf(file)
+				if at, again := places[id]; again && id != "" {
+					if sizeOf(file) > sizeOf(list[at].File) {
+						list[at].File = file
+					}
+					continue
+				}
+				places[id] = len(list)
+			}
 			list = append(list, Begun{File: file, Session: identity.Session{Dir: dir}})
 		}
 	}
 	return list
+}
+
+// sizeOf returns the size of a file; 0 if it cannot be told.
+func sizeOf(file string) int64 {
+	info, err := os.Stat(file)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // glob lists the files that match a pattern with slashes, under dir.
