@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -32,6 +33,22 @@ func TestCursorVoices(t *testing.T) {
 			"user: paint it"},
 		{"an element of a page", user(`<div>paint it</div>`), "user: <div>paint it</div>"},
 	})
+}
+
+// A prompt has the time before it, if that names a day.
+func TestCursorTimes(t *testing.T) {
+	for at, want := range map[string]string{
+		"Tuesday, Feb 3, 2026, 8:00 AM (UTC+1)":     "2026-02-03T07:00:00Z",
+		"Tuesday, Feb 3, 2026, 12:30 PM (UTC-3:30)": "2026-02-03T16:00:00Z",
+		"Tuesday, Feb 3, 2026, 8:00 AM (UTC)":       "2026-02-03T08:00:00Z",
+		"8:00":                                      "0001-01-01T00:00:00Z",
+	} {
+		steps, _, _ := cursors.Steps(t, []byte(`{"role":"user","message":{"content":[{"type":"text",`+
+			`"text":"<timestamp>`+at+`</timestamp>\n<user_query>\npaint it\n</user_query>"}]}}`))
+		if got := steps[0].Message.Time.Format(time.RFC3339); got != want {
+			t.Errorf("%s: %s, want %s", at, got, want)
+		}
+	}
 }
 
 // Who said what in a composer is what another reader finds, and what it says when it has grown and

@@ -240,10 +240,13 @@ var agents = [...]Agent{
 		Example: "~/.cursor/projects/*/agent-transcripts/*.jsonl",
 		Reads:   shape.ReadCursor,
 		Program: "cursor-agent",
-		Root:    func(e Env) string { return e.under("CURSOR_CONFIG_DIR", ".cursor", "") },
-		Find:    sessionsOfCursor,
-		Began:   begunInCursor,
-		File:    fileOfCursor,
+
+		ParentOf: parentOfCursor,
+
+		Root:  func(e Env) string { return e.under("CURSOR_CONFIG_DIR", ".cursor", "") },
+		Find:  sessionsOfCursor,
+		Began: begunInCursor,
+		File:  fileOfCursor,
 		Database: &Database{Files: []string{"../.config/Cursor/User/globalStorage/state.vscdb",
 			"../Library/Application Support/Cursor/User/globalStorage/state.vscdb",
 			"../AppData/Roaming/Cursor/User/globalStorage/state.vscdb"},

@@ -51,6 +51,15 @@ func ofCursor(file string, folders map[string]*Folder) Begun {
 	return b
 }
 
+// parentOfCursor returns the session that one of a subagent works for.
+func parentOfCursor(path string) string {
+	dir := filepath.Dir(path)
+	if filepath.Base(dir) != "subagents" {
+		return ""
+	}
+	return filepath.Base(filepath.Dir(dir))
+}
+
 // begunInCursor says nothing where several directories have a folder of this name: the hook is told
 // which one it is.
 func begunInCursor(file string) identity.Session {

@@ -6,9 +6,12 @@ package shape
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -92,7 +95,7 @@ func (d *cursorReader) say(o jsonvalue.Object) error {
 	left := inner.Without("content")
 	var parts []json.RawMessage
 	if s, ok := jsonvalue.Text(inner["content"]); ok {
-		parts = append(parts, d.text(m.Role, s, jsonvalue.Object{"bare": json.RawMessage("true")}))
+		parts = append(parts, d.text(&m, s, jsonvalue.Object{"bare": json.RawMessage("true")}))
 	} else if list, ok := inner.Array("content"); ok {
 		for i, raw := range list {
 			parts = append(parts, d.block(&m, i, raw))
@@ -124,12 +127,34 @@ func cursorMarks() *transcript.Voices {
 }
 
 // text makes a part of a text. A prompt is taken out of its element.
-func (d *cursorReader) text(role, s string, rest jsonvalue.Object) json.RawMessage {
-	if said, around, ok := transcript.Unwrap(s, query); ok && role == transcript.RoleUser {
+func (d *cursorReader) text(
+	m *transcript.Message, s string, rest jsonvalue.Object,
+) json.RawMessage {
+	if said, around, ok := transcript.Unwrap(s, query); ok && m.Role == transcript.RoleUser {
 		s = said
 		rest.Set(aroundName, around[:])
+		m.Time = cmp.Or(timeOfCursor(around[0]), m.Time)
 	}
 	return transcript.TextPart(s, transcript.Extra(CursorAgent, rest))
+}
+
+// timeOfCursor reads the time before a prompt, as in <timestamp>Tuesday, Feb 3, 2026, 8:00 AM
+// (UTC+1)</timestamp>.
+func timeOfCursor(around string) time.Time {
+	_, at, _ := strings.Cut(around, "<timestamp>")
+	at, _, _ = strings.Cut(at, "</timestamp>")
+	at, zone, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(at), ")"), " (UTC")
+	when, err := time.Parse("Monday, Jan 2, 2006, 3:04 PM", at)
+	if err != nil {
+		return time.Time{}
+	}
+	hours, minutes, _ := strings.Cut(zone, ":")
+	h, _ := strconv.Atoi(hours)
+	m, _ := strconv.Atoi(minutes)
+	if strings.HasPrefix(hours, "-") {
+		m = -m
+	}
+	return when.Add(-time.Duration(60*h+m) * time.Minute)
 }
 
 // block makes a part of a block of a message. A call gets an id if it has none, and so does the
@@ -139,7 +164,7 @@ func (d *cursorReader) block(m *transcript.Message, at int, raw json.RawMessage)
 	switch b.Text("type") {
 	case "text":
 		if s, ok := jsonvalue.Text(b["text"]); ok {
-			return d.text(m.Role, s, b.Without("type", "text"))
+			return d.text(m, s, b.Without("type", "text"))
 		}
 	case "tool_use":
 		b = b.Without()
