@@ -335,7 +335,7 @@ func settleRuns(list []placed) {
 }
 
 // pair matches results with calls. A result answers the newest message that made the call, in the
-// same branch or in one around it.
+// same branch or in one around it. A call that the provider carried out has its result beside it.
 func pair(list []placed) {
 	type key struct{ lane, call string }
 	made := map[key]int{}
@@ -345,10 +345,12 @@ func pair(list []placed) {
 		if p.kind != format.KindMessage {
 			continue
 		}
-		if len(p.results) > 0 {
+		ownResult := func(id string) bool { return slices.Contains(p.calls, id) }
+		results := slices.DeleteFunc(slices.Clone(p.results), ownResult)
+		if len(results) > 0 {
 			p.said.Caller = NoCaller
 		}
-		for _, r := range p.results {
+		for _, r := range results {
 			for n := len(p.path); n >= 0; n-- {
 				at, ok := made[key{strings.Join(p.path[:n], "/"), r}]
 				if !ok {
@@ -361,7 +363,8 @@ func pair(list []placed) {
 				break
 			}
 		}
-		p.said.Open = slices.Clone(p.calls)
+		p.said.Open = slices.DeleteFunc(slices.Clone(p.calls),
+			func(id string) bool { return slices.Contains(p.results, id) })
 		for _, id := range p.calls {
 			made[key{strings.Join(p.path, "/"), id}] = i
 		}

@@ -60,7 +60,7 @@ func blockOf(p transcript.Part) (block json.RawMessage, ok bool) {
 		out.Set("type", "thinking")
 		out.Set("thinking", p.Text)
 	case transcript.PartCall:
-		out.Set("type", "tool_use")
+		setKind(out, "tool_use")
 		out.Set("id", wire(p.ID))
 		out.Set("name", wire(p.Tool))
 		out["input"] = p.Args
@@ -76,7 +76,7 @@ func blockOf(p transcript.Part) (block json.RawMessage, ok bool) {
 
 func resultBlock(p transcript.Part, kept jsonvalue.Object) json.RawMessage {
 	out := kept.Without(transcript.Listed, transcript.Content, transcript.Notes)
-	out.Set("type", "tool_result")
+	setKind(out, "tool_result")
 	out.Set("tool_use_id", wire(p.ID))
 	text, failed := p.Said()
 	text += kept.Text(transcript.Notes)
@@ -95,13 +95,19 @@ func resultBlock(p transcript.Part, kept jsonvalue.Object) json.RawMessage {
 	return jsonvalue.Encode(out)
 }
 
-func mediaBlock(p transcript.Part, out jsonvalue.Object) json.RawMessage {
-	if out["type"] == nil {
-		out.Set("type", "document")
-		if strings.HasPrefix(p.Mime, "image/") {
-			out.Set("type", "image")
-		}
+// setKind sets the type of a block that has kept no other.
+func setKind(block jsonvalue.Object, kind string) {
+	if block["type"] == nil {
+		block.Set("type", kind)
 	}
+}
+
+func mediaBlock(p transcript.Part, out jsonvalue.Object) json.RawMessage {
+	kind := "document"
+	if strings.HasPrefix(p.Mime, "image/") {
+		kind = "image"
+	}
+	setKind(out, kind)
 	source := map[string]string{"type": "base64", "media_type": p.Mime, "data": p.Data}
 	if p.URI != "" {
 		source = map[string]string{"type": "url", "url": p.URI}

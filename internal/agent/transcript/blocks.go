@@ -33,7 +33,11 @@ func (a Blocks) PartOf(raw json.RawMessage, tool func(id string) string) Part {
 		return a.TextPart(s, jsonvalue.Object{"bare": json.RawMessage("true")})
 	}
 	b := jsonvalue.AsObject(raw)
-	switch b.Text("type") {
+	kind := b.Text("type")
+	if strings.HasSuffix(kind, "_tool_result") { // of a call that the provider carried out
+		kind = typeResult
+	}
+	switch kind {
 	case "text":
 		if s, ok := jsonvalue.Text(b["text"]); ok {
 			return a.TextPart(s, b.Without("type", "text"))
@@ -44,14 +48,14 @@ func (a Blocks) PartOf(raw json.RawMessage, tool func(id string) string) Part {
 				jsonvalue.Object{string(a): jsonvalue.Encode(b.Without("type", "thinking"))})
 			return Part{Raw: made, Kind: PartHidden}
 		}
-	case "tool_use":
+	case typeCall, "server_tool_use", "mcp_tool_use":
 		if id, name := b.Text("id"), b.Text("name"); id != "" && name != "" &&
 			isObject(b["input"]) {
-			rest := b.Without("type", "id", "name", "input")
+			rest := withoutKind(b.Without("id", "name", "input"), typeCall)
 			made := CallPart(id, name, b["input"], Extra(string(a), rest))
 			return Part{Raw: made, Kind: PartCall, ID: id, Tool: name}
 		}
-	case "tool_result":
+	case typeResult:
 		if id := b.Text("tool_use_id"); id != "" {
 			return Part{Raw: a.resultPart(b, id, tool(id)), Kind: PartResult, ID: id}
 		}
@@ -64,7 +68,7 @@ func (a Blocks) PartOf(raw json.RawMessage, tool func(id string) string) Part {
 }
 
 func (a Blocks) resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
-	rest := b.Without("type", "tool_use_id", "content")
+	rest := withoutKind(b.Without("tool_use_id", "content"), typeResult)
 	text, isText := jsonvalue.Text(b["content"])
 	list, isList := b.Array("content")
 	switch {
@@ -74,7 +78,13 @@ func (a Blocks) resultPart(b jsonvalue.Object, id, tool string) json.RawMessage 
 		alone := false // the only block is a text and nothing else
 		for _, raw := range list {
 			block := jsonvalue.AsObject(raw)
-			if s, ok := jsonvalue.Text(block["text"]); ok {
+			if s, ok := jsonvalue.Text(block["text"]); !ok {
+				for _, name := range [...]string{"tool_name", "title", "url"} {
+					if s := block.Text(name); s != "" {
+						texts = append(texts, s)
+					}
+				}
+			} else {
 				texts = append(texts, s)
 				alone = len(list) == 1 && len(block) == 2 && block.Text("type") == "text"
 			}
@@ -120,6 +130,21 @@ func (a Blocks) mediaPart(b jsonvalue.Object) json.RawMessage {
 		return MediaPart("", "", source.Text("url"), Extra(string(a), rest))
 	}
 	return nil
+}
+
+// The types of the blocks of a call and of its result. What the provider carries out itself has
+// others, which are kept.
+const (
+	typeCall   = "tool_use"
+	typeResult = "tool_result"
+)
+
+// withoutKind removes the type of a block if it is that one.
+func withoutKind(b jsonvalue.Object, kind string) jsonvalue.Object {
+	if b.Text("type") == kind {
+		delete(b, "type")
+	}
+	return b
 }
 
 // isObject reports whether a value, which is JSON, is an object.
