@@ -148,8 +148,22 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		return report, x.remember(ctx, view, head, headBytes, base)
 	}
 	report.Number, report.Objects = p.Number, len(chosen)
-	packs, err := x.packs(ctx, chosen, p)
-	if err != nil {
+	var written []string // under the store's folder
+	put := func(f named) error {
+		report.Bytes += int64(len(f.data))
+		if o.DryRun {
+			return nil
+		}
+		written = append(written, f.name)
+		return x.r.PutNew(ctx, share.Stores+x.s.Shared+"/"+f.name, f.data)
+	}
+	if head == nil && !o.DryRun {
+		if err := x.r.PutNew(ctx, share.FormatFile, share.Format()); err != nil &&
+			!errors.Is(err, remote.ErrExists) {
+			return report, err
+		}
+	}
+	if err := x.packs(ctx, chosen, p, put); err != nil {
 		return report, err
 	}
 	b, err := p.Encode()
@@ -162,38 +176,26 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	}
 	next := &share.Head{Store: x.s.Shared, Label: x.o.Label, Number: p.Number,
 		Digest: format.Sum(b), Time: p.Time}
-	files := append(packs,
-		named{
-			share.LogFolder +
-				share.File{First: p.Number, Last: p.Number, Digest: format.Sum(segment)}.Name(),
-			segment,
-		})
 	renewed, err := x.renew(ctx, head, base, p.Forgot)
+	if errors.Is(err, remote.ErrStale) { // something was forgotten: also in what was put, maybe
+		err = errors.Join(err, x.takeBack(ctx, packsOf(written)))
+	}
 	if err != nil {
 		return report, err
 	}
-	files = append(files, renewed.files...)
-	for _, f := range files {
-		report.Bytes += int64(len(f.data))
+	file := share.File{First: p.Number, Last: p.Number, Digest: format.Sum(segment)}
+	for _, f := range append([]named{{share.LogFolder + file.Name(), segment}}, renewed.files...) {
+		if err := put(f); err != nil {
+			return report, err
+		}
 	}
 	if o.DryRun {
 		return report, nil
 	}
-	if head == nil {
-		if err := x.r.PutNew(ctx, share.FormatFile, share.Format()); err != nil &&
-			!errors.Is(err, remote.ErrExists) {
-			return report, err
-		}
-	} else {
+	if head != nil {
 		next.Trash = head.Trash
 	}
 	next.Trash = append(next.Trash, renewed.trash...)
-	for i, f := range files {
-		x.o.Progress(i, len(files), "pushing")
-		if err := x.r.PutNew(ctx, share.Stores+x.s.Shared+"/"+f.name, f.data); err != nil {
-			return report, err
-		}
-	}
 	if err := x.index(ctx, chosen, p.Forgot); err != nil {
 		return report, fmt.Errorf("the engine of the remote: %w", err)
 	}
@@ -203,7 +205,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	}
 	if err := x.r.Swap(ctx, share.HeadName(x.s.Shared), headBytes, nextBytes); err != nil {
 		if errors.Is(err, remote.ErrStale) {
-			err = errors.Join(err, x.takeBack(ctx, packsOf(files)))
+			err = errors.Join(err, x.takeBack(ctx, packsOf(written)))
 		}
 		return report, err
 	}
@@ -224,9 +226,9 @@ type named struct {
 }
 
 // packsOf returns what the names of the packs among files under a store's folder say.
-func packsOf(list []named) (packs []share.File) {
-	for _, f := range list {
-		folder, file, err := share.ParseFileName(f.name)
+func packsOf(names []string) (packs []share.File) {
+	for _, name := range names {
+		folder, file, err := share.ParseFileName(name)
 		if err == nil && folder == share.PackFolder {
 			packs = append(packs, file)
 		}
@@ -586,13 +588,15 @@ func (x *Sharer) forgotten(
 	return list, err
 }
 
-// packs returns the files with the objects of a push. A forget may be at work meanwhile: what the
-// push asks others to forget goes without its body, though that may be here still.
+// packs calls put for the files with the objects of a push, one after the other: all of them do not
+// fit into memory. A forget may be at work meanwhile: what the push asks others to forget goes
+// without its body, though that may be here still.
 func (x *Sharer) packs(
-	ctx context.Context, list []chosenObject, p *share.Push,
-) (files []named, err error) {
-	forgot := lists.Set(p.Forgot)
+	ctx context.Context, list []chosenObject, p *share.Push, put func(named) error,
+) error {
+	forgot, all := lists.Set(p.Forgot), len(list)
 	for len(list) > 0 {
+		x.o.Progress(all-len(list), all, "pushing")
 		n, size := 0, 0
 		b, id, err := x.s.Objects.EncodePack(func(yield func(format.Raw, error) bool) {
 			for n < len(list) && (n == 0 || size < packBytes) {
@@ -613,14 +617,15 @@ func (x *Sharer) packs(
 			}
 		}, objects.Default)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		files = append(files,
-			named{share.PackFolder +
-				share.File{First: p.Number, Last: p.Number, Digest: id}.Name(), b})
+		file := share.File{First: p.Number, Last: p.Number, Digest: id}
+		if err := put(named{share.PackFolder + file.Name(), b}); err != nil {
+			return err
+		}
 		list = list[n:]
 	}
-	return files, nil
+	return nil
 }
 
 // remember records the head that this store has on the remote, unless it, or a newer one, is
