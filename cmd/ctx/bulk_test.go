@@ -97,6 +97,7 @@ func TestBulkInterrupted(t *testing.T) {
 // TestBulkBatches sends more lines than a batch has: ids come in the order of lines, each once. The
 // packs that the batches leave are joined at the end.
 func TestBulkBatches(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	mustRun(t, dir, "", "init")
 	const lines = 4*jsonl.BatchLines + 17

@@ -13,6 +13,7 @@ import (
 // command line as it is: the command exists, takes these flags, and as many arguments. The pages
 // whose examples begin with `sh` are run as well, by the scripts that say `page`.
 func TestDocsExamples(t *testing.T) {
+	t.Parallel()
 	checked := 0
 	for _, page := range pagesWithExamples(t) {
 		b, err := os.ReadFile(page)

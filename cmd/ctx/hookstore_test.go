@@ -100,6 +100,7 @@ func TestHooksAndImportsAgree(t *testing.T) {
 	id := func(n int) string { return fmt.Sprintf("%08x-0000-4000-8000-000000000001", 0xa0+n) }
 	for agent, write := range sessionsIn {
 		t.Run(agent, func(t *testing.T) {
+			t.Parallel()
 			hooked, imported := newProjects(t), newProjects(t)
 			for n, name := range names {
 				c := whoseCases[name]

@@ -30,8 +30,12 @@ func TestVisits(t *testing.T) {
 		seed = n
 	}
 	for range chains {
-		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) { newChain(t, seed).run(6) })
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			t.Parallel()
+			newChain(t, seed).run(6)
+		})
 		t.Run(fmt.Sprint("hooks, seed", seed), func(t *testing.T) {
+			t.Parallel()
 			c := newChain(t, seed)
 			c.hooks = true
 			c.run(6)
