@@ -19,6 +19,9 @@ func (d *Digester) sentences(kind Kind, text string) int {
 	if kind == Prompt {
 		split = summarize.WholeFragments
 	}
+	if kind == Said {
+		text = withoutCalls(text)
+	}
 	text = prose.Unwrapped(text)
 	list := split(text)
 	var heads prose.Headings
@@ -69,6 +72,30 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		n++
 	}
 	return n
+}
+
+// withoutCalls returns an answer without the calls that the model wrote out as words, in the form
+// in which it makes them, and without the one word that may stand in a line before them.
+func withoutCalls(text string) string {
+	const begins, ends = "<invoke name=\"", "</invoke>"
+	for from := 0; ; {
+		i := strings.Index(text[from:], begins)
+		if i < 0 {
+			return text
+		}
+		i += from
+		line := strings.LastIndexByte(text[:i], '\n') + 1
+		if strings.TrimSpace(text[line:i]) != "" { // in a sentence about calls
+			from = i + len(begins)
+			continue
+		}
+		before := strings.TrimRight(text[:line], "\n")
+		if n := strings.LastIndexByte(before, '\n') + 1; len(strings.Fields(before[n:])) == 1 {
+			before = before[:n]
+		}
+		_, after, _ := strings.Cut(text[i:], ends)
+		text, from = before+after, len(before)
+	}
 }
 
 // withAnswers joins each question with what the text says right behind it.

@@ -104,6 +104,11 @@ func TestHowAnswersBegin(t *testing.T) {
 		"It is in [a.go](/p/a.go:3), see [why](#x) [b":     "answer: It is in /p/a.go:3, see [why](#x) [b",
 		"It is [/p/a.go](/p/a.go)\n::git-push{cwd=\"/p\"}": "answer: It is /p/a.go",
 		"OK — the parser keeps the last token.":            "answer: the parser keeps the last token.",
+
+		"The parser loses tokens.\ncourt\n<invoke name=\"Edit\">\n<parameter name=\"new_string\">- It " +
+			"keeps them.</parameter>\n</invoke>\nIt is mended.": "answer: The parser loses tokens.\n" +
+			"answer: It is mended.",
+		"It writes `<invoke name=\"Edit\">` as words.": "answer: It writes `<invoke name=\"Edit\">` as words.",
 	} {
 		got := showAll(Of([]Message{asked("Does it?"), said(text)}))
 		if want = "prompt: Does it?\n" + want + "\n"; got != want {

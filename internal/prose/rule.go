@@ -24,12 +24,18 @@ func IsRule(line string) bool {
 	if HasAny(lower, unasked[:]) || HasLead(lower, bans[:]) {
 		return true
 	}
-	if c := contentOf(line); c.words+c.names+c.numbers < 2 {
+	c := contentOf(line)
+	content := c.words + c.names + c.numbers
+	if content > 0 && HasLead(lower, forGood[:]) && !pointsBack(line) {
+		return true
+	}
+	if content < 2 {
 		return false
 	}
 	if !pointsBack(line) && (HasAny(lower, lasting[:]) || HasLead(lower, denials[:]) ||
 		HasLead(lower, heads[:]) || strings.HasSuffix(strings.TrimRight(lower, ".!"), " only") ||
-		isStyle(lower)) {
+		isStyle(lower) || isPrecaution(lower) ||
+		HasLead(lower, each[:]) && HasAny(lower, duties[:])) {
 		return true
 	}
 	return slices.ContainsFunc(strings.Split(line, ", "), func(clause string) bool {
@@ -53,6 +59,11 @@ var (
 		" before each ", " before every ", " should stick to ", " not subject to ", ", not ",
 		" must stay", " must remain", " has to stay", " have to stay", " must be kept",
 		"told you not to ", "told you to ", "asked you not to ", "asked you to "}
+	// forGood begin an order that holds from then on, with a single telling word.
+	forGood = [...]string{"from now on ", "from now on, ", "going forward ", "going forward, "}
+	// each begin a sentence about all of a kind, which is an order with one of duties.
+	each   = [...]string{"every ", "each "}
+	duties = [...]string{" has to ", " have to ", " must ", " needs to ", " need to "}
 	// reports lead words of others, which order nothing here.
 	reports = [...]string{" error: ", " say: ", " says: ", " said: ", " reads: ", " write: ",
 		" writes: ", " wrote: ", " suggests: ", " recommends: "}
@@ -64,7 +75,7 @@ var (
 	// assurances are orders if they say what must not be, or when. Else they are for one occasion.
 	assurances = [...]string{"make sure ", "be sure "}
 	conditions = [...]string{" not ", "n't ", " never ", " always ", " only ", " should ", " must ",
-		" before ", " after ", " when ", " every "}
+		" before ", " after ", " when ", " every ", " each "}
 	// denials begin a correction. What else begins with "no" says what there is not.
 	denials = [...]string{"no, ", "nope", "not ", "wrong", "actually", "no it ", "no it's ",
 		"no that ", "no this ", "no they", "no the ", "no i ", "no we ", "no you ", "no don't ",
@@ -84,7 +95,7 @@ var (
 		"feel free ", "we never ", "we always "}
 	// openers of clauses that say nothing of their own.
 	clauseOpeners = [...]string{"please ", "also ", "and ", "but ", "so ", "then ", "ok ", "okay ",
-		"yes ", "well ", "just "}
+		"yes ", "well ", "just ", "i want you to ", "i'd like you to ", "i would like you to "}
 )
 
 // withoutPasted returns a line without the mark of what was pasted behind it, "[6 lines of a log:
@@ -137,12 +148,23 @@ func isDirective(clause string) bool {
 			return next != "" && next != "out" && (isBan || !strings.HasSuffix(next, "ing"))
 		}
 	}
+	if clause == "ask me" || clause == "ask first" {
+		return true
+	}
 	if HasLead(clause, assurances[:]) {
 		return HasAny(clause, conditions[:])
 	}
 	contrasts := HasAny(clause, []string{" not ", " instead of ", " rather than ", " never "})
 	removes := HasLead(clause, []string{"remove ", "drop ", "delete ", "get rid of "})
 	return strings.HasPrefix(clause, "use ") && contrasts || removes && HasAny(clause, wholly[:])
+}
+
+// isPrecaution reports whether a sentence says what always comes before something: "before editing
+// on the server always make a backup".
+func isPrecaution(lower string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(lower, "please "), "before ")
+	verb, _, _ := strings.Cut(rest, " ")
+	return ok && strings.HasSuffix(verb, "ing") && HasAny(lower, []string{" always ", " never "})
 }
 
 // isStyle reports whether a sentence bans a kind of words or things: "no emojis in commits".
