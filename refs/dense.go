@@ -12,7 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/parallel"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -170,7 +170,7 @@ func (db *DB) encodeDense(plain []byte) ([]byte, error) {
 		return nil, nil
 	}
 	frames, errs := make([][]byte, len(cuts)-1), make([]error, len(cuts)-1)
-	parallel.Each(len(frames), func(i int) {
+	lists.OnAll(len(frames), func(i int) {
 		frames[i], errs[i] = db.Objects.CompressLog(plain[cuts[i]:cuts[i+1]])
 	})
 	if err := errors.Join(errs...); err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/helper"
-	"github.com/gemini-ctx/ctx/internal/remote/postgres"
 )
 
 const usage = `ctx-remote-postgres serves remotes postgres://USER@HOST/DATABASE?team=TEAM. ctx starts it.
@@ -34,7 +33,7 @@ func program() helper.Program {
 	return helper.Program{Name: "ctx-remote-postgres", Usage: usage,
 		Features: []string{helper.FeatureSearch, helper.FeatureCheck},
 		Open: func(ctx context.Context, url string) (remote.Remote, error) {
-			r, err := postgres.Open(ctx, url)
+			r, err := openDatabase(ctx, url)
 			if err != nil {
 				return nil, err
 			}
@@ -42,9 +41,9 @@ func program() helper.Program {
 		},
 		Verbs: map[string]helper.Verb{
 			"init": {Least: 1, Most: 1, Run: setUp},
-			"grant": {Least: 3, Most: 3, Run: onRole(postgres.Grant,
+			"grant": {Least: 3, Most: 3, Run: onRole(grant,
 				"Role %[2]q may read and write team %[1]q.\n")},
-			"revoke": {Least: 3, Most: 3, Run: onRole(postgres.Revoke,
+			"revoke": {Least: 3, Most: 3, Run: onRole(revoke,
 				"Role %[2]q may no longer use team %[1]q. What it has read, it keeps.\n")},
 		},
 	}
@@ -55,13 +54,13 @@ func setUp(ctx context.Context, args []string, in io.Reader, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	before, err := postgres.Init(ctx, address)
+	before, err := initialize(ctx, address)
 	switch {
 	case err != nil:
-	case before == postgres.SchemaVersion:
+	case before == schemaVersion:
 		fmt.Fprintf(out, "The tables have version %d already.\n", before)
 	default:
-		fmt.Fprintf(out, "The tables now have version %d.\n", postgres.SchemaVersion)
+		fmt.Fprintf(out, "The tables now have version %d.\n", schemaVersion)
 	}
 	return err
 }

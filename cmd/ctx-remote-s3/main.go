@@ -9,7 +9,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/helper"
-	"github.com/gemini-ctx/ctx/internal/remote/s3"
 )
 
 const usage = `ctx-remote-s3 serves remotes s3://BUCKET/PREFIX?endpoint=URL&region=NAME. ctx starts it.
@@ -26,7 +25,7 @@ func program() helper.Program {
 	return helper.Program{Name: "ctx-remote-s3", Usage: usage,
 		Features: []string{helper.FeatureCheck},
 		Open: func(ctx context.Context, url string) (remote.Remote, error) {
-			r, err := s3.Open(ctx, url)
+			r, err := openBucket(ctx, url)
 			if err != nil {
 				return nil, err
 			}
@@ -37,7 +36,7 @@ func program() helper.Program {
 }
 
 func check(ctx context.Context, args []string, _ io.Reader, out io.Writer) error {
-	r, err := s3.Open(ctx, args[0])
+	r, err := openBucket(ctx, args[0])
 	if err == nil {
 		err = r.Check(ctx)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/internal/parallel"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
@@ -47,7 +47,7 @@ func (a *app) everywhere() ([]place, error) {
 		return nil, err
 	}
 	opened, errs := make([]place, len(list)), make([]error, len(list))
-	parallel.Each(len(list), func(i int) {
+	lists.OnAll(len(list), func(i int) {
 		env := a.env()
 		env.StoreDir = list[i].Path
 		r, err := repo.Open(env)
@@ -126,7 +126,7 @@ func ofAll[T any](
 	a *app, places []place, ask func(p *place) ([]T, error), order func(x, y T) int,
 ) (all []of[T], err error) {
 	answers, errs := make([][]T, len(places)), make([]error, len(places))
-	parallel.Each(len(places), func(i int) { answers[i], errs[i] = ask(&places[i]) })
+	lists.OnAll(len(places), func(i int) { answers[i], errs[i] = ask(&places[i]) })
 	for i := range places {
 		if errs[i] != nil && places[i].name == "" {
 			return nil, errs[i]

@@ -27,7 +27,6 @@ var layers = map[string]string{
 	"internal/jsonvalue":         "",
 	"internal/bigstack":          "",
 	"internal/lists":             "",
-	"internal/parallel":          "",
 	"internal/durable":           "internal/lists",
 	"internal/identity":          "internal/durable",
 	"internal/architecture":      "",
@@ -49,13 +48,12 @@ var layers = map[string]string{
 		"internal/agent/transcript internal/lists",
 	"internal/agent/opencode": "internal/jsonvalue internal/message internal/agent/transcript " +
 		"internal/lists",
-	"internal/cache":          "format internal/durable internal/varint",
-	"internal/history/dag":    "format internal/jsonvalue internal/lists",
-	"internal/hooks/settings": "internal/lists",
-	"lock":                    "internal/durable",
-	"objects":                 "format format/pack internal/durable lock internal/lists",
-	"refs": "format format/pack internal/durable internal/parallel lock " +
-		"internal/lists",
+	"internal/cache":            "format internal/durable internal/varint",
+	"internal/history/dag":      "format internal/jsonvalue internal/lists",
+	"internal/hooks/settings":   "internal/lists",
+	"lock":                      "internal/durable",
+	"objects":                   "format format/pack internal/durable lock internal/lists",
+	"refs":                      "format format/pack internal/durable internal/lists lock",
 	"internal/sanitize/chars":   "",
 	"internal/sanitize/tokens":  "internal/sanitize/chars",
 	"internal/sanitize/secrets": "internal/sanitize/chars internal/sanitize/tokens",
@@ -65,16 +63,15 @@ var layers = map[string]string{
 		"internal/hooks/settings lock objects refs sanitize internal/lists",
 	"internal/epochs/epoch": "format internal/jsonvalue internal/message sanitize " +
 		"internal/lists",
-	"internal/window": "",
 	"internal/history": "internal/jsonvalue internal/varint format forest forest/score " +
 		"internal/message internal/durable internal/cache internal/history/dag objects refs " +
-		"internal/repo internal/window internal/lists",
+		"internal/repo internal/lists",
 	"internal/store": "format forest internal/durable lock objects refs sanitize " +
 		"internal/repo internal/history internal/lists",
 	"internal/state": "format refs sanitize internal/history internal/store internal/lists",
-	"internal/clusters": "format forest forest/score forest/summarize internal/parallel " +
-		"internal/cache internal/history/dag objects refs internal/repo internal/window " +
-		"internal/history internal/store internal/lists",
+	"internal/clusters": "format forest forest/score forest/summarize internal/lists " +
+		"internal/cache internal/history/dag objects refs internal/repo internal/history " +
+		"internal/store",
 	"internal/conversation/loop": "internal/jsonvalue sanitize",
 	"internal/wording":           "format forest/summarize sanitize internal/terms",
 	"internal/edits/mask":        "format internal/jsonvalue internal/message",
@@ -87,21 +84,20 @@ var layers = map[string]string{
 	"internal/view": "format forest/summarize internal/jsonvalue internal/message " +
 		"internal/digest internal/brief internal/pasted sanitize internal/epochs/epoch " +
 		"internal/prose internal/lists",
-	"internal/summaries": "format internal/history internal/parallel forest forest/summarize " +
+	"internal/summaries": "format internal/history internal/lists forest forest/summarize " +
 		"internal/message internal/digest objects refs internal/view internal/store " +
-		"internal/clusters internal/wording internal/lists",
+		"internal/clusters internal/wording",
 	"internal/epochs": "format objects refs internal/epochs/epoch internal/view " +
 		"internal/history internal/store internal/lists",
 	"internal/conversation": "internal/script format forest forest/score forest/summarize " +
-		"internal/jsonvalue internal/parallel internal/message internal/cache objects refs " +
-		"sanitize internal/window internal/history internal/store internal/clusters " +
-		"internal/conversation/loop internal/edits/mask internal/digest internal/summaries " +
-		"internal/epochs internal/lists",
+		"internal/jsonvalue internal/lists internal/message internal/cache objects refs sanitize " +
+		"internal/history internal/store internal/clusters internal/conversation/loop " +
+		"internal/edits/mask internal/digest internal/summaries internal/epochs",
 	"internal/edits": "format forest/summarize objects refs sanitize internal/view " +
 		"internal/history internal/summaries internal/store internal/clusters internal/epochs " +
 		"internal/wording internal/edits/mask internal/cache internal/lists internal/jsonvalue",
 	"internal/outcome": "format internal/digest internal/script internal/terms internal/lists",
-	"internal/blame": "internal/parallel format internal/message internal/digest objects " +
+	"internal/blame": "internal/lists format internal/message internal/digest objects " +
 		"refs internal/history internal/blame/replay",
 	"internal/compaction": "format forest forest/summarize refs internal/history internal/store " +
 		"internal/clusters internal/epochs internal/summaries internal/conversation " +
@@ -117,11 +113,9 @@ var layers = map[string]string{
 	"internal/child":       "sanitize",
 	"internal/summarizer": "format forest/summarize internal/child internal/durable " +
 		"internal/wording internal/lists",
-	"internal/remote":          "internal/durable lock",
-	"internal/remote/git":      "internal/durable internal/remote lock internal/lists",
-	"internal/remote/helper":   "internal/child internal/remote internal/lists",
-	"internal/remote/postgres": "internal/remote internal/lists",
-	"internal/remote/s3":       "internal/remote internal/lists",
+	"internal/remote":        "internal/durable lock",
+	"internal/remote/git":    "internal/durable internal/remote lock internal/lists",
+	"internal/remote/helper": "internal/child internal/remote internal/lists",
 	"internal/remote/sealed": "format format/share internal/jsonvalue internal/durable lock " +
 		"internal/cli/environ internal/remote internal/remote/git internal/remote/helper",
 	"internal/bench":       "",
@@ -144,14 +138,14 @@ var layers = map[string]string{
 	"internal/sessions": "format internal/agent/transcript internal/brief internal/cache " +
 		"internal/clusters internal/digest internal/history internal/message " +
 		"internal/prose internal/search internal/summaries internal/varint refs internal/lists",
-	"internal/find": "format forest/summarize internal/jsonvalue internal/parallel " +
-		"internal/prose internal/message internal/agent/transcript internal/cache objects refs " +
-		"sanitize internal/history internal/clusters internal/search internal/digest " +
-		"internal/brief internal/summaries internal/outcome internal/sessions internal/lists",
+	"internal/find": "format forest/summarize internal/jsonvalue internal/lists internal/prose " +
+		"internal/message internal/agent/transcript internal/cache objects refs sanitize " +
+		"internal/history internal/clusters internal/search internal/digest internal/brief " +
+		"internal/summaries internal/outcome internal/sessions",
 	"internal/recall": "format forest forest/summarize internal/digest internal/brief " +
-		"internal/cache objects refs internal/view internal/window internal/history " +
-		"internal/clusters internal/epochs internal/summaries internal/edits internal/search " +
-		"internal/when internal/find internal/sessions internal/lists",
+		"internal/cache objects refs internal/view internal/history internal/clusters " +
+		"internal/epochs internal/summaries internal/edits internal/search internal/when " +
+		"internal/find internal/sessions internal/lists",
 	"internal/gitfile": "",
 	"internal/agent/catalog": "format internal/identity internal/jsonvalue " +
 		"internal/agent/transcript internal/agent/adk internal/agent/shape " +
@@ -163,7 +157,7 @@ var layers = map[string]string{
 		"internal/agent/transcript internal/agent/catalog internal/when internal/sessions",
 	"internal/exporter": "format internal/jsonvalue internal/agent/transcript " +
 		"internal/agent/adk refs internal/history internal/state internal/edits",
-	"internal/importer": "format internal/jsonvalue internal/parallel " +
+	"internal/importer": "format internal/jsonvalue internal/lists " +
 		"internal/agent/transcript internal/agent/adk internal/cache objects refs sanitize " +
 		"internal/history internal/store internal/state internal/clusters internal/edits/mask " +
 		"internal/epochs internal/conversation internal/edits internal/agent/catalog " +
@@ -218,11 +212,10 @@ var layers = map[string]string{
 		"internal/conversation internal/blame internal/cli/environ internal/when " +
 		"internal/sessions internal/find internal/recall internal/session internal/cli/document " +
 		"internal/cli/command internal/blame/whose",
-	"cmd/ctx-import-sqlite": "internal/lists",
-	"cmd/ctx-remote-age":    "internal/remote/sealed",
-	"cmd/ctx-remote-postgres": "internal/remote internal/remote/helper " +
-		"internal/remote/postgres",
-	"cmd/ctx-remote-s3":            "internal/remote internal/remote/helper internal/remote/s3",
+	"cmd/ctx-import-sqlite":        "internal/lists",
+	"cmd/ctx-remote-age":           "internal/remote/sealed",
+	"cmd/ctx-remote-postgres":      "internal/remote internal/remote/helper internal/lists",
+	"cmd/ctx-remote-s3":            "internal/remote internal/remote/helper internal/lists",
 	"cmd/ctx-summarize-agent":      "internal/summarizer/model",
 	"cmd/ctx-summarize-gemini":     "internal/summarizer internal/summarizer/model",
 	"cmd/ctx-summarize-openai":     "internal/summarizer internal/summarizer/model",
@@ -235,11 +228,10 @@ var layers = map[string]string{
 	"internal/faults/rot":          "",
 	"internal/faults/storm":        "",
 	"internal/homes":               "",
-	"internal/storetest/spread":    "internal/repo lock",
 	"internal/storetest": "format forest forest/summarize internal/durable lock objects refs " +
 		"internal/repo internal/history internal/clusters internal/view internal/summaries " +
 		"internal/conversation internal/edits internal/compaction internal/recall " +
-		"internal/session internal/durable/durabletest internal/storetest/spread",
+		"internal/session internal/durable/durabletest",
 	"internal/maintenance/kit": "format forest internal/durable objects refs sanitize " +
 		"internal/epochs/epoch internal/history internal/clusters internal/epochs " +
 		"internal/summaries internal/conversation internal/recall internal/compaction " +
@@ -269,8 +261,8 @@ var libraries = map[string]string{
 	"github.com/tailscale/hujson":  "internal/hooks/settings",
 	"filippo.io/age":               "internal/remote/sealed",
 	"filippo.io/age/agessh":        "internal/remote/sealed",
-	"github.com/jackc/pgx/v5":      "internal/remote/postgres",
-	"github.com/minio/minio-go/v7": "internal/remote/s3",
+	"github.com/jackc/pgx/v5":      "cmd/ctx-remote-postgres",
+	"github.com/minio/minio-go/v7": "cmd/ctx-remote-s3",
 	"charm.land/bubbletea/v2":      "internal/browse",
 	"github.com/yuin/goldmark":     "packaging/site",
 	"github.com/spf13/cobra": "cmd/ctx internal/cli/command " +

@@ -12,13 +12,13 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/importer"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/store"
-	"github.com/gemini-ctx/ctx/internal/window"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/spf13/cobra"
 )
@@ -198,7 +198,7 @@ func (st *statusPrinter) current() {
 		}
 		if b.Open {
 			st.line("  %s: an open child: nothing of it graduates before `ctx branch join`", b.Name)
-		} else if b.Lag > window.MaxPiece { // an exchange that is not over yet waits for its end
+		} else if b.Lag > history.MaxPiece { // an exchange that is not over yet waits for its end
 			st.line("  %s: %s left the window and wait to graduate: `ctx graduate`", b.Name,
 				plural(int(b.Lag), "message", "messages"))
 		}

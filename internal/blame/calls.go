@@ -15,8 +15,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/blame/replay"
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/message"
-	"github.com/gemini-ctx/ctx/internal/parallel"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -118,7 +118,7 @@ const maxNames = 64
 // each calls do for every session, several at once, and returns the first error.
 func each(list []*ofSession, do func(*ofSession) error) error {
 	errs := make([]error, len(list))
-	parallel.Each(len(list), func(i int) { errs[i] = do(list[i]) })
+	lists.OnAll(len(list), func(i int) { errs[i] = do(list[i]) })
 	return errors.Join(errs...)
 }
 

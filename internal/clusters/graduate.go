@@ -9,8 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/score"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/parallel"
-	"github.com/gemini-ctx/ctx/internal/window"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -29,27 +28,20 @@ type graduated struct {
 	passed  int // messages that the frontier went past
 }
 
-// Graduate moves the oldest due units of a branch into the forest, about limit messages. The next
-// commit records the decisions; h gets the new frontier.
-func (t *Tx) Graduate(h *history.Head, limit int) (graduated, error) {
-	return t.graduate(h, h.WindowItems(), limit)
-}
-
 // GraduateDue is Graduate for every due unit of a branch.
 func (t *Tx) GraduateDue(h *history.Head) error {
-	items := h.WindowItems()
 	for {
-		done, err := t.graduate(h, items, graduateBatch)
+		done, err := t.Graduate(h, graduateBatch)
 		if err != nil || done.passed == 0 {
 			return err
 		}
-		items = items[done.passed:]
 	}
 }
 
-// graduate is Graduate; items are those of h in the form that the window takes.
-func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done graduated, err error) {
-	units := window.Due(limit, items, h.Model, t.Params())
+// Graduate moves the oldest due units of a branch into the forest, about limit messages. The next
+// commit records the decisions; h gets the new frontier.
+func (t *Tx) Graduate(h *history.Head, limit int) (done graduated, err error) {
+	units := history.Due(limit, h.Items, h.Model, t.Params())
 	if len(units) == 0 || t.store.View.Lost() { // members may be lost as well: a repair comes first
 		return done, nil
 	}
@@ -109,7 +101,7 @@ func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done gra
 // by the refs of other lines (see mayBeMembers). One look is for all messages of the window, and if
 // it finds none, h.Sought keeps that for the next commands. A backlog is looked through batch by
 // batch.
-func (t *Tx) already(h *history.Head, units []window.Unit) (map[format.ID]forest.Place, error) {
+func (t *Tx) already(h *history.Head, units []history.Unit) (map[format.ID]forest.Place, error) {
 	end := units[len(units)-1].End
 	all := !h.Lags && len(h.Items) <= history.MaxBacklog
 	if all {
@@ -170,7 +162,7 @@ func (t *Tx) stillNone(operation uint64, ids map[format.ID]bool) bool {
 // place chooses the cluster of a unit. It is the cluster of the call that the unit answers, the
 // cluster of the exchange that it continues, the cluster with the best score, or a new one.
 func (t *Tx) place(
-	h *history.Head, c *Candidates, u window.Unit,
+	h *history.Head, c *Candidates, u history.Unit,
 ) (cluster uint64, opened bool, err error) {
 	unit, err := t.allFeatures(h, u.Start, u.End)
 	if err != nil {
@@ -209,7 +201,7 @@ const lookahead = 26
 func (t *Tx) lookAhead(h *history.Head, n int) {
 	n = min(n+lookahead, len(h.Items))
 	if n >= minShared {
-		parallel.Each(n, func(i int) { _, _ = t.Features(h, &h.Items[i]) })
+		lists.OnAll(n, func(i int) { _, _ = t.Features(h, &h.Items[i]) })
 	}
 }
 
@@ -230,7 +222,7 @@ func (t *Tx) allFeatures(h *history.Head, start, end int) ([]score.Features, err
 
 // lateResult returns the cluster of the call that a unit answers if the call graduated alone,
 // because its result came late.
-func (t *Tx) lateResult(h *history.Head, u window.Unit) (cluster uint64, ok bool, err error) {
+func (t *Tx) lateResult(h *history.Head, u history.Unit) (cluster uint64, ok bool, err error) {
 	results := h.Items[u.Start].Results
 	if len(results) == 0 {
 		return 0, false, nil
@@ -347,8 +339,7 @@ func (s *Writer) graduateAll(
 // messages.
 type keptBacklog struct {
 	*history.Head
-	items  []window.Item // of the backlog
-	number uint64        // of the operation that left the backlog as it is
+	number uint64 // of the operation that left the backlog as it is
 }
 
 // backlog returns what is kept of a branch, or reads it.
@@ -358,7 +349,7 @@ func (t *Tx) backlog(session, branch string, v format.Value, kept *keptBacklog) 
 	}
 	h, err := t.Backlog(session, branch, v)
 	if err == nil {
-		*kept = keptBacklog{h, h.WindowItems(), t.store.View.Number}
+		*kept = keptBacklog{h, t.store.View.Number}
 	}
 	return err
 }
@@ -405,7 +396,7 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptBacklog) (graduate
 	}
 	t.store.ResumeForest(history.MainForest)
 	t.store.BeforeOthers()
-	done, err := t.graduate(h, kept.items, graduateBatch)
+	done, err := t.Graduate(h, graduateBatch)
 	if err != nil {
 		return done, err
 	}
@@ -422,7 +413,6 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptBacklog) (graduate
 		t.store.KeepForest(history.MainForest)
 		return done, nil
 	}
-	kept.items = kept.items[done.passed:]
 	op := &format.Operation{Verb: refs.VerbGraduate, Session: session,
 		Refs: []format.RefUpdate{{Name: name, Old: old, New: h.Value}}}
 	if err := t.store.Commit(op); err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/summaries"
-	"github.com/gemini-ctx/ctx/internal/window"
 )
 
 // Adopt moves the pin of a branch of seq messages to the newest state of its forest, in which every
@@ -58,7 +57,7 @@ func (t *Tx) AdoptForest(v format.Value, seq uint64, name string) (format.Value,
 // tail begins after it. It is as far before the tip as the window says, or further if a call would
 // be parted from its result, and never past the frontier.
 func (t *Tx) tailFrom(v format.Value, seq uint64) (uint64, error) {
-	border := window.Adopt(v.Frontier, seq, t.Params())
+	border := history.Adopt(v.Frontier, seq, t.Params())
 	if border == v.Frontier {
 		return border, nil // graduation parts no call from its result
 	}

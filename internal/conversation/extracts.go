@@ -8,7 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/parallel"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -85,7 +85,7 @@ func (t *Tx) extractNow(st *forest.State) (*extracts, error) {
 func (s *Reader) makeExtracts(view *refs.View, list []extract) *extracts {
 	x := newExtracts(view, list)
 	latest := func(id format.ID) (*history.Shown, error) { return s.LatestParts(view, id) }
-	parallel.Each(len(x.list), func(i int) {
+	lists.OnAll(len(x.list), func(i int) {
 		m := &x.list[i]
 		sources, err := summaries.Sources(latest, m.raw)
 		if m.made = err == nil; m.made {

@@ -29,7 +29,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/internal/storetest/spread"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/lock"
@@ -149,7 +149,7 @@ func chatter(r *rand.Rand) string { return fmt.Sprintf(topics[r.IntN(len(topics)
 var (
 	template  = sync.OnceValues(func() (image, error) { return makeTemplate(nil) })
 	spreadOut = sync.OnceValues(func() (image, error) {
-		return makeTemplate(func(s *session.Store) error { return spread.Objects(bg, s.Repo) })
+		return makeTemplate(func(s *session.Store) error { return storetest.SpreadOf(bg, s.Repo) })
 	})
 	packed = sync.OnceValues(func() (image, error) {
 		return makeTemplate(func(s *session.Store) error {

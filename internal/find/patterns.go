@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/parallel"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -58,7 +58,7 @@ const (
 
 // eachOf calls do for each number below n, on all processors.
 func eachOf(n int, do func(i int)) {
-	parallel.Each((n+inRow-1)/inRow, func(row int) {
+	lists.OnAll((n+inRow-1)/inRow, func(row int) {
 		for i := row * inRow; i < min(n, (row+1)*inRow); i++ {
 			do(i)
 		}

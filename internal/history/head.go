@@ -9,7 +9,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/varint"
-	"github.com/gemini-ctx/ctx/internal/window"
 )
 
 // Head is what an append has to know of a branch: its value, and the messages after its frontier.
@@ -140,7 +139,7 @@ func (s *Reader) walkBack(h *Head, take func(Item) bool) error {
 
 // enough stops the walk a window's length behind the frontier: who takes part shows by then.
 func (h *Head) enough(e *format.Entry) bool {
-	return h.Model || h.Value.Frontier-e.Seq >= window.MaxPiece
+	return h.Model || h.Value.Frontier-e.Seq >= MaxPiece
 }
 
 // SaveHead writes the state of a branch to the cache, for the next command.

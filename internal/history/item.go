@@ -3,16 +3,14 @@ package history
 import (
 	"github.com/gemini-ctx/ctx/forest/score"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/lists"
-	"github.com/gemini-ctx/ctx/internal/window"
 )
 
 // Item is a message after the frontier of a branch.
 type Item struct {
 	ID      format.ID
 	Role    string
-	Calls   []string
-	Results []string
+	Calls   []string // ids of the tool calls it makes
+	Results []string // ids of the calls it answers
 	// Version is the entry that has its newest text; "" where that is the message itself.
 	Version string
 	// Features is what the choice of a cluster looks at, as score encodes it; nil where nobody has
@@ -34,13 +32,6 @@ func ItemOf(id format.ID, e *format.Entry, version format.ID) Item {
 		it.Version = version.String()
 	}
 	return it
-}
-
-// WindowItems returns the messages in the form that the rules of the window take.
-func (h *Head) WindowItems() []window.Item {
-	return lists.Map(h.Items, func(it Item) window.Item {
-		return window.Item{Role: it.Role, Calls: it.Calls, Results: it.Results}
-	})
 }
 
 // Features returns what the choice of a cluster compares of a message in the window: the cached

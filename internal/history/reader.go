@@ -17,7 +17,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/repo"
-	"github.com/gemini-ctx/ctx/internal/window"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -121,6 +120,6 @@ func (s *Reader) Report(err error) {
 }
 
 // Params returns the sizes of the window from the settings of the store.
-func (s *Reader) Params() window.Params {
-	return window.Params{GraduateAt: s.Config.Window.GraduateAt, EvictAt: s.Config.Window.EvictAt}
+func (s *Reader) Params() Window {
+	return Window{GraduateAt: s.Config.Window.GraduateAt, EvictAt: s.Config.Window.EvictAt}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/parallel"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -335,7 +335,7 @@ func (w *groupWriter) commit() error {
 	for _, p := range w.parts {
 		if h := p.Tip; !p.moved && len(h.Items) <= history.MaxBacklog {
 			// What the choice of a cluster looks at. Whoever needs what cannot be made says why.
-			parallel.Each(len(h.Items), func(i int) { _, _ = w.Features(h, &h.Items[i]) })
+			lists.OnAll(len(h.Items), func(i int) { _, _ = w.Features(h, &h.Items[i]) })
 		}
 	}
 	if err := w.store.Commit(w.op); err != nil {

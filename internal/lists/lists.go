@@ -1,4 +1,5 @@
-// Package lists makes lists and sets of lists, and keeps some in order.
+// Package lists makes lists and sets of lists, keeps some in order, and goes through them on all
+// processors.
 package lists
 
 // Map returns what f makes of each element of a list. It is never nil.

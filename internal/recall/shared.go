@@ -10,7 +10,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/window"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -70,7 +69,7 @@ func (s *Reader) withShared(
 		line = append(line, e)
 	}
 	value.Pin = v.Get(history.SharedForestRef(label)).ID
-	value.Through = notBetween(line, window.Adopt(through, tip.Seq, s.Params()))
+	value.Through = notBetween(line, history.Adopt(through, tip.Seq, s.Params()))
 	return value, st, nil
 }
 

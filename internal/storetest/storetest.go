@@ -16,7 +16,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/internal/storetest/spread"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -95,7 +94,7 @@ func CopyInto(t testing.TB, from, to string) {
 // damages or removes single objects.
 func Spread(t testing.TB, s *session.Store) {
 	t.Helper()
-	if err := spread.Objects(context.Background(), s.Repo); err != nil {
+	if err := SpreadOf(context.Background(), s.Repo); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/parallel"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -218,7 +218,7 @@ func (s *Reader) extractAll(
 func InParallel(ctx context.Context, n int, do func(i int) error) error {
 	var failed atomic.Bool
 	errs := make([]error, n)
-	parallel.Each(n, func(i int) {
+	lists.OnAll(n, func(i int) {
 		if failed.Load() {
 			return
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/internal/storetest/spread"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -25,7 +25,7 @@ import (
 func lose(t *testing.T, dir string, lost map[format.ID]bool) {
 	t.Helper()
 	withStore(t, dir, func(s *session.Store) {
-		if err := spread.Objects(context.Background(), s.Repo); err != nil {
+		if err := storetest.SpreadOf(context.Background(), s.Repo); err != nil {
 			t.Fatal(err)
 		}
 		names, err := s.Objects.PackNames(objects.IndexExt)

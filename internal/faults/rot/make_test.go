@@ -26,7 +26,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/state"
-	"github.com/gemini-ctx/ctx/internal/storetest/spread"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/lock"
@@ -285,7 +285,7 @@ func Plain(project string) (dir string, err error) {
 		return "", err
 	}
 	m.say("work", history.MainBranch, 6)
-	m.do("spread", func() error { return spread.Objects(m.c, m.s.Repo) })
+	m.do("spread", func() error { return storetest.SpreadOf(m.c, m.s.Repo) })
 	return m.finish()
 }
 
@@ -410,7 +410,7 @@ func Everything(project string) (dir string, err error) {
 	m.do("ref",
 		func() error { return m.s.State.UpdateRef(m.c, "user/a name", m.tip("talk"), nil) })
 	m.compact("work", "")
-	m.do("spread", func() error { return spread.Objects(m.c, m.s.Repo) })
+	m.do("spread", func() error { return storetest.SpreadOf(m.c, m.s.Repo) })
 	m.checkpoint("work")
 	m.torn()
 	m.say("work", main, 2)

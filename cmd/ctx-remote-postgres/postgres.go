@@ -1,10 +1,4 @@
-// Package postgres is a remote in a database of PostgreSQL 15 or newer, for teams with more stores
-// and messages than files on a server carry. It keeps files in one table and messages, with an
-// index of their words, in another. The server keeps teams apart by row-level security, so a role
-// that was not granted a team sees nothing of it, whatever program it uses.
-//
-// docs/remote-postgres.md says how a database is set up.
-package postgres
+package main
 
 import (
 	"context"
@@ -28,19 +22,24 @@ import (
 // insufficientPrivilege is the SQLSTATE of a refused right, which a violated policy has, too.
 const insufficientPrivilege = "42501"
 
-// Remote is a team's part of a database. It implements remote.Remote, remote.Searcher and
-// remote.Checker. Every verb is one transaction, which is durable when the verb returns. A
-// connection that was lost is made again by the next verb.
-type Remote struct {
+// database is a team's part of a database of PostgreSQL 15 or newer, for teams with more stores and
+// messages than files on a server carry. It keeps files in one table and messages, with an index of
+// their words, in another. The server keeps teams apart by row-level security, so a role that was
+// not granted a team sees nothing of it, whatever program it uses.
+//
+// It implements remote.Remote, remote.Searcher and remote.Checker. Every verb is one transaction,
+// which is durable when the verb returns. A connection that was lost is made again by the next
+// verb.
+type database struct {
 	config *pgx.ConnConfig
 	team   string
 	conn   *pgx.Conn
 	months map[string]bool // partitions that are there
 }
 
-// Open connects to postgres://USER@HOST/DATABASE?team=TEAM. Other parameters are those of libpq,
-// and so are the variables and files for what the URL does not say. Errors name no password.
-func Open(ctx context.Context, url string) (*Remote, error) {
+// openDatabase connects to postgres://USER@HOST/DATABASE?team=TEAM. Other parameters are those of
+// libpq, and so are the variables and files for what the URL does not say. Errors name no password.
+func openDatabase(ctx context.Context, url string) (*database, error) {
 	r, err := connect(ctx, url, true)
 	if err != nil {
 		return nil, err
@@ -53,7 +52,7 @@ func Open(ctx context.Context, url string) (*Remote, error) {
 }
 
 // admitted returns an error unless the role may use the team.
-func (r *Remote) admitted(ctx context.Context) error {
+func (r *database) admitted(ctx context.Context) error {
 	if err := r.checkVersion(ctx); err != nil {
 		return err
 	}
@@ -71,7 +70,7 @@ func (r *Remote) admitted(ctx context.Context) error {
 }
 
 // connect connects to the database of a URL, which needs a team if withTeam is set.
-func connect(ctx context.Context, address string, withTeam bool) (*Remote, error) {
+func connect(ctx context.Context, address string, withTeam bool) (*database, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		return nil,
@@ -98,12 +97,12 @@ func connect(ctx context.Context, address string, withTeam bool) (*Remote, error
 	// A default of the database or the role must not weaken what the verbs promise.
 	config.RuntimeParams["synchronous_commit"] = "on"
 	config.RuntimeParams["application_name"] = "ctx-remote-postgres"
-	r := &Remote{config: config, team: team, months: map[string]bool{}}
+	r := &database{config: config, team: team, months: map[string]bool{}}
 	return r, r.connected(ctx)
 }
 
 // connected makes a connection if there is none.
-func (r *Remote) connected(ctx context.Context) error {
+func (r *database) connected(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -131,7 +130,7 @@ func (r *Remote) connected(ctx context.Context) error {
 
 // explain makes an error of the library one of a remote: temporary if the server could not be
 // reached or was busy, and without the password.
-func (r *Remote) explain(err error) error {
+func (r *database) explain(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -161,7 +160,7 @@ func (r *Remote) explain(err error) error {
 }
 
 // do runs one statement and returns the number of rows that it changed.
-func (r *Remote) do(ctx context.Context, sql string, args ...any) (int64, error) {
+func (r *database) do(ctx context.Context, sql string, args ...any) (int64, error) {
 	if err := r.connected(ctx); err != nil {
 		return 0, err
 	}
@@ -170,7 +169,7 @@ func (r *Remote) do(ctx context.Context, sql string, args ...any) (int64, error)
 }
 
 // List implements remote.Remote.
-func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error) {
+func (r *database) List(ctx context.Context, prefix string) ([]remote.File, error) {
 	if err := r.connected(ctx); err != nil {
 		return nil, err
 	}
@@ -193,7 +192,7 @@ func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error)
 }
 
 // Get implements remote.Remote.
-func (r *Remote) Get(ctx context.Context, name string) ([]byte, error) {
+func (r *database) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := remote.CheckName(name); err != nil {
 		return nil, err
 	}
@@ -213,7 +212,7 @@ func (r *Remote) Get(ctx context.Context, name string) ([]byte, error) {
 const insert = "insert into ctx.files (team, name, content) values ($1, $2, $3) on conflict do nothing"
 
 // PutNew implements remote.Remote.
-func (r *Remote) PutNew(ctx context.Context, name string, data []byte) error {
+func (r *database) PutNew(ctx context.Context, name string, data []byte) error {
 	if err := remote.CheckName(name); err != nil {
 		return err
 	}
@@ -249,7 +248,7 @@ func notNil(data []byte) []byte {
 
 // Swap implements remote.Remote. An update waits for another one of the same row, and then looks at
 // its digest again.
-func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
+func (r *database) Swap(ctx context.Context, name string, old, new []byte) error {
 	if err := remote.CheckName(name); err != nil {
 		return err
 	}
@@ -270,7 +269,7 @@ func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
 }
 
 // Delete implements remote.Remote.
-func (r *Remote) Delete(ctx context.Context, names []string) error {
+func (r *database) Delete(ctx context.Context, names []string) error {
 	if err := errors.Join(lists.Map(names, remote.CheckName)...); err != nil {
 		return err
 	}
@@ -280,7 +279,7 @@ func (r *Remote) Delete(ctx context.Context, names []string) error {
 
 // Check implements remote.Checker: the server keeps what it acknowledges, and the tables are those
 // that the policies guard.
-func (r *Remote) Check(ctx context.Context) error {
+func (r *database) Check(ctx context.Context) error {
 	if err := r.connected(ctx); err != nil {
 		return err
 	}
@@ -304,7 +303,7 @@ func (r *Remote) Check(ctx context.Context) error {
 }
 
 // Close implements remote.Remote.
-func (r *Remote) Close() error {
+func (r *database) Close() error {
 	if r.conn == nil {
 		return nil
 	}
@@ -324,7 +323,7 @@ const maxWords = 256 << 10
 const indexBatch = 500
 
 // Index implements remote.Searcher. Each batch of 500 messages is one transaction.
-func (r *Remote) Index(ctx context.Context, messages []remote.Message) error {
+func (r *database) Index(ctx context.Context, messages []remote.Message) error {
 	for len(messages) > 0 {
 		n := min(len(messages), indexBatch)
 		if err := r.index(ctx, messages[:n]); err != nil {
@@ -335,7 +334,7 @@ func (r *Remote) Index(ctx context.Context, messages []remote.Message) error {
 	return nil
 }
 
-func (r *Remote) index(ctx context.Context, messages []remote.Message) error {
+func (r *database) index(ctx context.Context, messages []remote.Message) error {
 	var stores, ids, sessions, roles, texts, words []string
 	var times []time.Time
 	seen := map[[2]string]bool{}
@@ -366,7 +365,7 @@ func (r *Remote) index(ctx context.Context, messages []remote.Message) error {
 }
 
 // month has the server make the partition of a time, once.
-func (r *Remote) month(ctx context.Context, at time.Time) error {
+func (r *database) month(ctx context.Context, at time.Time) error {
 	month := at.UTC().Format("2006-01")
 	if r.months[month] {
 		return nil
@@ -397,14 +396,14 @@ func cut(text string, n int) string {
 // Forget implements remote.Searcher. The rows are gone for every reader. Their bytes are on the
 // server's disk until it vacuums the table, and in its log and backups for as long as these are
 // kept.
-func (r *Remote) Forget(ctx context.Context, store string, ids []string) error {
+func (r *database) Forget(ctx context.Context, store string, ids []string) error {
 	_, err := r.do(ctx, "delete from ctx.messages where team = $1 and store = $2 and id = any($3)",
 		r.team, store, ids)
 	return err
 }
 
 // Search implements remote.Searcher. It ranks the newest 1,000 messages that match.
-func (r *Remote) Search(ctx context.Context, query string, n int) ([]remote.Hit, error) {
+func (r *database) Search(ctx context.Context, query string, n int) ([]remote.Hit, error) {
 	if len(query) > remote.MaxQuery {
 		return nil, fmt.Errorf("a query of %d bytes: at most %d", len(query), remote.MaxQuery)
 	}

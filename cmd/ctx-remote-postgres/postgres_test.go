@@ -1,9 +1,11 @@
-package postgres_test
+package main
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/internal/remote/remotetest"
 	"os"
 	"slices"
 	"strconv"
@@ -12,17 +14,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/gemini-ctx/ctx/internal/remote"
-	"github.com/gemini-ctx/ctx/internal/remote/postgres"
-	"github.com/gemini-ctx/ctx/internal/remote/remotetest"
 )
 
 func TestConformance(t *testing.T) {
 	s := started(t)
 	s.granted(t, "conformance", "ann")
 	remotetest.Check(t, func(t *testing.T) remote.Remote {
-		r, err := postgres.Open(t.Context(), s.url("ann", "conformance"))
+		r, err := openDatabase(t.Context(), s.url("ann", "conformance"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +59,7 @@ func TestTeams(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := postgres.Open(t.Context(), s.url("bob", "a")); err == nil ||
+	if _, err := openDatabase(t.Context(), s.url("bob", "a")); err == nil ||
 		!strings.Contains(err.Error(), `"bob" was not granted team "a"`) {
 		t.Errorf("got %v", err)
 	}
@@ -107,7 +105,7 @@ func TestTeams(t *testing.T) {
 	}
 	// A right that is taken back is gone for a connection that is open.
 	r := s.open(t, "carl", "a")
-	if err := postgres.Revoke(t.Context(), s.url("boss", ""), "a", "friends"); err != nil {
+	if err := revoke(t.Context(), s.url("boss", ""), "a", "friends"); err != nil {
 		t.Fatal(err)
 	}
 	if files, err := r.List(t.Context(), ""); err == nil && len(files) > 0 {
@@ -272,18 +270,18 @@ func TestMigration(t *testing.T) {
 	s := started(t)
 	s.sql(t, "postgres", "create database earlier owner boss")
 	boss := strings.Replace(s.url("boss", ""), "/team?", "/earlier?", 1)
-	if _, err := postgres.InitVersion(t.Context(), boss, 1); err != nil {
+	if _, err := initTo(t.Context(), boss, 1); err != nil {
 		t.Fatal(err)
 	}
 	s.sql(t, "earlier", `insert into ctx.messages (team, store, id, session, at, role, text, tsv)
 		values ('old', 'x', '1', 'main', now(), 'user', 'the deploy script', to_tsvector('english', 'the deploy script'))`)
-	if before, err := postgres.Init(t.Context(), boss); err != nil || before != 1 {
+	if before, err := initialize(t.Context(), boss); err != nil || before != 1 {
 		t.Fatalf("got %d, error %v", before, err)
 	}
-	if err := postgres.Grant(t.Context(), boss, "old", "ann"); err != nil {
+	if err := grant(t.Context(), boss, "old", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	r, err := postgres.Open(t.Context(),
+	r, err := openDatabase(t.Context(),
 		strings.Replace(s.url("ann", "old"), "/team?", "/earlier?", 1))
 	if err != nil {
 		t.Fatal(err)
@@ -299,15 +297,15 @@ func TestMigration(t *testing.T) {
 // Init again changes nothing; newer tables, older ones and none are refused, with what to do.
 func TestVersions(t *testing.T) {
 	s := started(t)
-	if before, err := postgres.Init(t.Context(), s.url("boss", "")); err != nil ||
-		before != postgres.SchemaVersion {
+	if before, err := initialize(t.Context(), s.url("boss", "")); err != nil ||
+		before != schemaVersion {
 		t.Fatalf("got %d, %v", before, err)
 	}
 	s.granted(t, "versions", "ann")
 	s.sql(t, "team", "insert into ctx.version (version) values (1000)")
-	_, err := postgres.Open(t.Context(), s.url("ann", "versions"))
-	_, again := postgres.Init(t.Context(), s.url("boss", ""))
-	granting := postgres.Grant(t.Context(), s.url("boss", ""), "versions", "bob")
+	_, err := openDatabase(t.Context(), s.url("ann", "versions"))
+	_, again := initialize(t.Context(), s.url("boss", ""))
+	granting := grant(t.Context(), s.url("boss", ""), "versions", "bob")
 	s.sql(t, "team", "delete from ctx.version where version = 1000")
 	for _, err := range []error{err, again, granting} {
 		if err == nil || !strings.Contains(err.Error(), "version 1000") ||
@@ -317,7 +315,7 @@ func TestVersions(t *testing.T) {
 	}
 	s.sql(t, "postgres", "create database empty")
 	empty := strings.Replace(s.url("ann", "versions"), "/team?", "/empty?", 1)
-	if _, err := postgres.Open(t.Context(), empty); err == nil ||
+	if _, err := openDatabase(t.Context(), empty); err == nil ||
 		!strings.Contains(err.Error(), "init") {
 		t.Errorf("got %v", err)
 	}
@@ -336,7 +334,7 @@ func TestPassword(t *testing.T) {
 		"postgres://ann:" + secret + "@127.0.0.1:1/db?team=A%20B",
 		"postgres://ann:" + secret + "%zz@h/db?team=a",
 	} {
-		_, err := postgres.Open(t.Context(), url)
+		_, err := openDatabase(t.Context(), url)
 		if err == nil || strings.Contains(err.Error(), secret) ||
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v", err)
@@ -345,7 +343,7 @@ func TestPassword(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	_, err := postgres.Open(t.Context(), "postgres://ann@127.0.0.1:1/db?team=a&sslmode=disable")
+	_, err := openDatabase(t.Context(), "postgres://ann@127.0.0.1:1/db?team=a&sslmode=disable")
 	if !errors.Is(err, remote.ErrTemporary) {
 		t.Errorf("got %v", err)
 	}
@@ -412,7 +410,7 @@ func TestKill(t *testing.T) {
 // push puts a file and swaps a head until it is stopped, and notes what was acknowledged. After an
 // error it reads what is there, as a store does.
 func push(
-	t *testing.T, r *postgres.Remote, folder string, acknowledged map[string]string,
+	t *testing.T, r *database, folder string, acknowledged map[string]string,
 	count, failures *atomic.Int64, stopped *atomic.Bool,
 ) {
 	ctx := t.Context()

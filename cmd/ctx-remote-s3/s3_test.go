@@ -1,4 +1,4 @@
-package s3
+package main
 
 import (
 	"bytes"
@@ -26,12 +26,12 @@ func TestMain(m *testing.M) {
 }
 
 // at opens a remote of a fake. Its pauses take no time.
-func (f *fake) at(t *testing.T) *Remote {
+func (f *fake) at(t *testing.T) *bucket {
 	t.Helper()
 	t.Setenv("AWS_ACCESS_KEY_ID", "ak")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "sk")
 	t.Setenv("AWS_SESSION_TOKEN", "")
-	r, err := Open(t.Context(),
+	r, err := openBucket(t.Context(),
 		"s3://bucket/team/x?region=us-east-1&endpoint="+url.QueryEscape(f.URL))
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestSwappers(t *testing.T) {
 		return none
 	}
 	f.objects["team/x/head"] = []byte("0")
-	clients := make([]*Remote, 16)
+	clients := make([]*bucket, 16)
 	for i := range clients {
 		clients[i] = f.at(t)
 	}
@@ -281,13 +281,13 @@ func TestErrors(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "none")
 	t.Setenv("AWS_PROFILE", "")
-	if _, err := Open(t.Context(), "s3://b?endpoint="+f.URL); err == nil ||
+	if _, err := openBucket(t.Context(), "s3://b?endpoint="+f.URL); err == nil ||
 		!strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID") {
 		t.Errorf("no key: got %v", err)
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "other")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "hunter2hunter2X9")
-	denied, err := Open(t.Context(), "s3://bucket?endpoint="+f.URL)
+	denied, err := openBucket(t.Context(), "s3://bucket?endpoint="+f.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,8 +315,8 @@ func TestRealStore(t *testing.T) {
 	if address == "" {
 		t.Skip("CTX_S3_URL names no store to test with")
 	}
-	open := func(t *testing.T) *Remote {
-		r, err := Open(t.Context(), address)
+	open := func(t *testing.T) *bucket {
+		r, err := openBucket(t.Context(), address)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package window
+package history_test
 
 import (
 	"fmt"
@@ -6,26 +6,28 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
-// items reads one letter a message: u user, m model, s system; c and r a call and the result that
-// answers the oldest open one.
-func items(s string) []Item {
-	var list []Item
+// windowItems reads one letter a message: u user, m model, s system; c and r a call and the result
+// that answers the oldest open one.
+func windowItems(s string) []history.Item {
+	var list []history.Item
 	made, answered := 0, 0
 	for _, c := range s {
 		switch c {
 		case 'u':
-			list = append(list, Item{Role: "user"})
+			list = append(list, history.Item{Role: "user"})
 		case 'm':
-			list = append(list, Item{Role: "model"})
+			list = append(list, history.Item{Role: "model"})
 		case 's':
-			list = append(list, Item{Role: "system"})
+			list = append(list, history.Item{Role: "system"})
 		case 'c':
-			list = append(list, Item{Role: "model", Calls: []string{fmt.Sprint(made)}})
+			list = append(list, history.Item{Role: "model", Calls: []string{fmt.Sprint(made)}})
 			made++
 		case 'r':
-			list = append(list, Item{Role: "tool", Results: []string{fmt.Sprint(answered)}})
+			list = append(list, history.Item{Role: "tool", Results: []string{fmt.Sprint(answered)}})
 			answered++
 		}
 	}
@@ -33,7 +35,7 @@ func items(s string) []Item {
 }
 
 func TestDue(t *testing.T) {
-	p := Params{GraduateAt: 4, EvictAt: 6}
+	p := history.Window{GraduateAt: 4, EvictAt: 6}
 	for _, tt := range []struct {
 		name, in string
 		exchange bool
@@ -54,7 +56,7 @@ func TestDue(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, u := range Due(len(tt.in), items(tt.in), tt.exchange, p) {
+			for _, u := range history.Due(len(tt.in), windowItems(tt.in), tt.exchange, p) {
 				s := fmt.Sprintf("%d-%d", u.Start, u.End)
 				if u.Continues {
 					s += "+"
@@ -73,14 +75,14 @@ func TestDue(t *testing.T) {
 func TestDueHolds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
-		p := Params{GraduateAt: r.IntN(8), EvictAt: 8 + r.IntN(8)}
+		p := history.Window{GraduateAt: r.IntN(8), EvictAt: 8 + r.IntN(8)}
 		var b strings.Builder
 		for range r.IntN(60) {
 			b.WriteByte("umscr"[r.IntN(5)])
 		}
-		list := items(b.String())
+		list := windowItems(b.String())
 		end := 0
-		for _, u := range Due(len(list), list, r.IntN(2) == 0, p) {
+		for _, u := range history.Due(len(list), list, r.IntN(2) == 0, p) {
 			if u.Start != end || u.End <= u.Start {
 				t.Fatalf("unit %v after %d", u, end)
 			}
@@ -88,7 +90,7 @@ func TestDueHolds(t *testing.T) {
 			for _, item := range list[u.Start:u.End] {
 				for _, call := range item.Calls {
 					at := slices.IndexFunc(list,
-						func(i Item) bool { return slices.Contains(i.Results, call) })
+						func(i history.Item) bool { return slices.Contains(i.Results, call) })
 					if at >= u.End {
 						t.Fatalf("call %s in %v, its result at %d: %q", call, u, at, b.String())
 					}
@@ -102,11 +104,11 @@ func TestDueHolds(t *testing.T) {
 }
 
 func TestAdopt(t *testing.T) {
-	p := Params{GraduateAt: 26, EvictAt: 30}
+	p := history.Window{GraduateAt: 26, EvictAt: 30}
 	for _, tt := range []struct{ frontier, tip, want uint64 }{
 		{0, 0, 0}, {0, 40, 0}, {5, 31, 5}, {74, 100, 74}, {60, 70, 44}, {20, 20, 0}, {30, 30, 4},
 	} {
-		if got := Adopt(tt.frontier, tt.tip, p); got != tt.want {
+		if got := history.Adopt(tt.frontier, tt.tip, p); got != tt.want {
 			t.Errorf("Adopt(%d, %d) = %d, want %d", tt.frontier, tt.tip, got, tt.want)
 		}
 	}
@@ -130,9 +132,9 @@ func TestAdopt(t *testing.T) {
 func TestDueUpToSomeItems(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	for range 300 {
-		var items []Item
+		var items []history.Item
 		for i := range 1 + r.IntN(60) {
-			it := Item{Role: []string{"user", "model", "tool"}[r.IntN(3)]}
+			it := history.Item{Role: []string{"user", "model", "tool"}[r.IntN(3)]}
 			if r.IntN(4) == 0 {
 				it.Calls = []string{fmt.Sprint(i)}
 			}
@@ -141,10 +143,10 @@ func TestDueUpToSomeItems(t *testing.T) {
 			}
 			items = append(items, it)
 		}
-		p := Params{GraduateAt: r.IntN(8), EvictAt: 8 + r.IntN(20)}
-		all := Due(len(items), items, true, p)
+		p := history.Window{GraduateAt: r.IntN(8), EvictAt: 8 + r.IntN(20)}
+		all := history.Due(len(items), items, true, p)
 		for _, most := range []int{0, 1, 7, 20, 100} {
-			some := Due(most, items, true, p)
+			some := history.Due(most, items, true, p)
 			if !slices.Equal(some, all[:len(some)]) {
 				t.Fatalf("up to %d: %v, of %v", most, some, all)
 			}

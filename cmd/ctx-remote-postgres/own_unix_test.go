@@ -1,6 +1,6 @@
 //go:build unix
 
-package postgres_test
+package main
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package postgres_test
+package main
 
 import (
 	"context"
@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/gemini-ctx/ctx/internal/remote/postgres"
 )
 
 // server is a PostgreSQL of its own, which listens on a socket in its directory alone.
@@ -106,7 +104,7 @@ func (s *server) make(t *testing.T) (err error) {
 	s.sql(t, "postgres", "create role boss login", "create role ann login", "create role bob login",
 		"create role carl login", "create role friends", "grant friends to carl",
 		"create database team owner boss")
-	_, err = postgres.Init(t.Context(), s.url("boss", ""))
+	_, err = initialize(t.Context(), s.url("boss", ""))
 	return err
 }
 
@@ -215,14 +213,14 @@ func (s *server) psql(t *testing.T, role string, statements ...string) string {
 
 func (s *server) granted(t *testing.T, team, role string) {
 	t.Helper()
-	if err := postgres.Grant(t.Context(), s.url("boss", ""), team, role); err != nil {
+	if err := grant(t.Context(), s.url("boss", ""), team, role); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (s *server) open(t *testing.T, role, team string) *postgres.Remote {
+func (s *server) open(t *testing.T, role, team string) *database {
 	t.Helper()
-	r, err := postgres.Open(t.Context(), s.url(role, team))
+	r, err := openDatabase(t.Context(), s.url(role, team))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,4 @@
-// Package spread makes stores with each object in a file of its own, for tests that damage one.
-package spread
+package storetest
 
 import (
 	"context"
@@ -9,8 +8,8 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-// Objects moves the objects that the log of a store carries into packs of one object each.
-func Objects(c context.Context, r *repo.Repo) error {
+// SpreadOf moves the objects that the log of a store carries into packs of one object each.
+func SpreadOf(c context.Context, r *repo.Repo) error {
 	held, err := r.Lock(c)
 	if err != nil {
 		return err

@@ -1,5 +1,4 @@
-// Package parallel shares work among the processors.
-package parallel
+package lists
 
 import (
 	"runtime"
@@ -7,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do for each number below n, in their order and as many at a time as there are
+// OnAll calls do for each number below n, in their order and as many at a time as there are
 // processors. It returns after the last call.
-func Each(n int, do func(i int)) {
+func OnAll(n int, do func(i int)) {
 	var wait sync.WaitGroup
 	var next atomic.Int64
 	for range min(runtime.GOMAXPROCS(0), n) {

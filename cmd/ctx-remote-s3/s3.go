@@ -1,9 +1,4 @@
-// Package s3 is a remote in a bucket of S3, or of another store that honours its conditional
-// requests. A file is an object. PutNew and Swap are one conditional request each, so no lock
-// object is needed; Check proves that the store honours the conditions.
-//
-// docs/remote-s3.md says how a bucket is set up.
-package s3
+package main
 
 import (
 	"bytes"
@@ -32,9 +27,11 @@ import (
 // takes some 6 seconds on average until the last.
 const tries = 8
 
-// Remote is a bucket, or the part of it under a prefix. It implements remote.Remote and
-// remote.Checker. What a verb stored is durable when the verb returns.
-type Remote struct {
+// bucket is a remote in a bucket of S3, or of another store that honours its conditional requests,
+// or in the part of it under a prefix. A file is an object. PutNew and Swap are one conditional
+// request each, so no lock object is needed; Check proves that the store honours the conditions. It
+// implements remote.Remote and remote.Checker. What a verb stored is durable when the verb returns.
+type bucket struct {
 	client         *minio.Client
 	bucket, prefix string
 	// patience is how long one request may take, beside the time that its bytes take.
@@ -43,10 +40,10 @@ type Remote struct {
 	wait func(ctx context.Context, n int) error
 }
 
-// Open returns the remote of s3://BUCKET/PREFIX, with ?endpoint=URL and ?region=NAME. Keys come
-// from the environment and the files of AWS. It makes no request, so errors are of the URL and the
-// keys.
-func Open(ctx context.Context, url string) (*Remote, error) {
+// openBucket returns the remote of s3://BUCKET/PREFIX, with ?endpoint=URL and ?region=NAME. Keys
+// come from the environment and the files of AWS. It makes no request, so errors are of the URL and
+// the keys.
+func openBucket(ctx context.Context, url string) (*bucket, error) {
 	p, err := parse(url, os.Getenv)
 	if err != nil {
 		return nil, err
@@ -55,7 +52,7 @@ func Open(ctx context.Context, url string) (*Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Remote{client: client, bucket: p.bucket, prefix: p.prefix, patience: time.Minute,
+	return &bucket{client: client, bucket: p.bucket, prefix: p.prefix, patience: time.Minute,
 		wait: pause}, nil
 }
 
@@ -74,7 +71,7 @@ func pause(ctx context.Context, n int) error {
 }
 
 // limited returns a context for one request that carries n bytes: a line of 50 kB/s is fast enough.
-func (r *Remote) limited(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+func (r *bucket) limited(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, r.patience+time.Duration(n)*time.Second/50_000)
 }
 
@@ -105,7 +102,7 @@ func explain(ctx context.Context, what string, err error) error {
 }
 
 // retry runs a request that may be repeated, until it ends in something that is not uncertain.
-func (r *Remote) retry(
+func (r *bucket) retry(
 	ctx context.Context, what string, request func(ctx context.Context) error,
 ) error {
 	for n := 1; ; n++ {
@@ -124,7 +121,7 @@ func (r *Remote) retry(
 }
 
 // List implements remote.Remote.
-func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error) {
+func (r *bucket) List(ctx context.Context, prefix string) ([]remote.File, error) {
 	var files []remote.File
 	var last string // a list that fails on the way goes on behind it
 	err := r.retry(ctx, "the bucket "+r.bucket, func(ctx context.Context) error {
@@ -147,13 +144,13 @@ func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error)
 }
 
 // Get implements remote.Remote.
-func (r *Remote) Get(ctx context.Context, name string) ([]byte, error) {
+func (r *bucket) Get(ctx context.Context, name string) ([]byte, error) {
 	data, _, err := r.get(ctx, name)
 	return data, err
 }
 
 // get returns a file, and the ETag that came in the same answer.
-func (r *Remote) get(ctx context.Context, name string) (data []byte, etag string, err error) {
+func (r *bucket) get(ctx context.Context, name string) (data []byte, etag string, err error) {
 	if err := remote.CheckName(name); err != nil {
 		return nil, "", err
 	}
@@ -178,7 +175,7 @@ func (r *Remote) get(ctx context.Context, name string) (data []byte, etag string
 
 // put sends a file once, if the condition holds: etag is that of the object to be replaced, or ""
 // if there must be none.
-func (r *Remote) put(ctx context.Context, name, etag string, data []byte) error {
+func (r *bucket) put(ctx context.Context, name, etag string, data []byte) error {
 	options := minio.PutObjectOptions{DisableMultipart: true, SendContentMd5: true,
 		ContentType: "application/octet-stream"}
 	if etag == "" {
@@ -194,7 +191,7 @@ func (r *Remote) put(ctx context.Context, name, etag string, data []byte) error 
 }
 
 // PutNew implements remote.Remote.
-func (r *Remote) PutNew(ctx context.Context, name string, data []byte) error {
+func (r *bucket) PutNew(ctx context.Context, name string, data []byte) error {
 	if err := remote.CheckName(name); err != nil {
 		return err
 	}
@@ -231,7 +228,7 @@ func (r *Remote) PutNew(ctx context.Context, name string, data []byte) error {
 //
 // The condition is the ETag that came with the old content, so a swap of somebody else makes it
 // fail. If an answer is lost, the content says whether this client's request was carried out.
-func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
+func (r *bucket) Swap(ctx context.Context, name string, old, new []byte) error {
 	if err := remote.CheckName(name); err != nil {
 		return err
 	}
@@ -280,7 +277,7 @@ func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
 }
 
 // Delete implements remote.Remote.
-func (r *Remote) Delete(ctx context.Context, names []string) error {
+func (r *bucket) Delete(ctx context.Context, names []string) error {
 	if err := errors.Join(lists.Map(names, remote.CheckName)...); err != nil {
 		return err
 	}
@@ -297,7 +294,7 @@ func (r *Remote) Delete(ctx context.Context, names []string) error {
 
 // Check implements remote.Checker. Several stores take the conditional headers and ignore them:
 // with these, two clients that write at once lose one of the two writes.
-func (r *Remote) Check(ctx context.Context) (err error) {
+func (r *bucket) Check(ctx context.Context) (err error) {
 	var b [16]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		return err
@@ -338,7 +335,7 @@ func (r *Remote) Check(ctx context.Context) (err error) {
 }
 
 // Close implements remote.Remote. Everything was stored.
-func (r *Remote) Close() error { return nil }
+func (r *bucket) Close() error { return nil }
 
 // place is what a URL says.
 type place struct {

@@ -1,11 +1,12 @@
-// Package window says which messages of a branch have left the hot window, and in what units: pure
-// rules over numbers and roles.
-package window
+package history
 
 import "slices"
 
-// Params are the sizes of the window, in messages.
-type Params struct {
+// Which messages of a branch have left the hot window, and in what units: pure rules over numbers
+// and roles.
+
+// Window has the sizes of the window, in messages.
+type Window struct {
 	GraduateAt int // what is older than this many newest messages graduates
 	EvictAt    int // a rendered tail longer than this is cut back to GraduateAt at an adoption
 }
@@ -14,13 +15,6 @@ type Params struct {
 // exchanges; eight messages are three or four tool calls, and keep the tail within a few messages
 // of EvictAt.
 const MaxPiece = 8
-
-// Item is a message as the window sees it.
-type Item struct {
-	Role    string
-	Calls   []string // ids of the tool calls it makes
-	Results []string // ids of the calls it answers
-}
 
 // Unit is a run of items that graduate together: items[Start:End].
 type Unit struct {
@@ -35,7 +29,7 @@ type Unit struct {
 // result are in one unit. A unit graduates when all of it is older than the newest GraduateAt
 // messages; one that waits for the result of a call, only once more than EvictAt messages are
 // there. The list ends with the first unit that reaches beyond most items.
-func Due(most int, items []Item, exchange bool, p Params) []Unit {
+func Due(most int, items []Item, exchange bool, p Window) []Unit {
 	var units []Unit
 	for start := 0; start < len(items)-p.GraduateAt && start <= most; {
 		end, open := unitFrom(items, start, exchange)
@@ -106,16 +100,16 @@ func answer(items []Item, start int, call string) int {
 // that it adopts; its verbatim tail is what follows. That is the frontier. After an undo or a
 // rewind the frontier can be nearer to the tip than GraduateAt: the newest GraduateAt messages are
 // the tail all the same.
-func Adopt(frontier, tip uint64, p Params) uint64 {
+func Adopt(frontier, tip uint64, p Window) uint64 {
 	return min(frontier, tip-min(tip, uint64(p.GraduateAt)))
 }
 
 // Cold reports whether the tail after through is so short, at the end of a rewind, that the branch
 // has to leave for a longer one: shorter than three quarters of GraduateAt. Between that and
 // GraduateAt it is not worth a new prefix.
-func (p Params) Cold(tip, through uint64) bool {
+func (p Window) Cold(tip, through uint64) bool {
 	return through > 0 && 4*(tip-min(tip, through)) < 3*uint64(p.GraduateAt)
 }
 
 // Crosses reports whether the tail after through has grown past EvictAt.
-func (p Params) Crosses(tip, through uint64) bool { return tip > through+uint64(p.EvictAt) }
+func (p Window) Crosses(tip, through uint64) bool { return tip > through+uint64(p.EvictAt) }

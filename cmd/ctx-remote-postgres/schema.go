@@ -1,4 +1,4 @@
-package postgres
+package main
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// SchemaVersion is the version of the tables that this program knows: the number of migrations.
-const SchemaVersion = 3
+// schemaVersion is the version of the tables that this program knows: the number of migrations.
+const schemaVersion = 3
 
 // leastServer is the oldest server, PostgreSQL 15.
 const leastServer = 150000
@@ -27,7 +27,7 @@ const lockKey = 0x637478_01
 // whatever program asks. The conditions of a search are not leakproof, so under a policy PostgreSQL
 // would read all rows of a table instead of its index. Therefore ctx.search runs as the owner and
 // looks itself at what its caller was granted.
-func migrations() [SchemaVersion]string { return [...]string{schema1, schema2, schema3} }
+func migrations() [schemaVersion]string { return [...]string{schema1, schema2, schema3} }
 
 //go:embed schema1.sql
 var schema1 string
@@ -41,11 +41,11 @@ var schema3 string
 // teamName is the form of a team's name.
 var teamName = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,62}$`)
 
-// Init makes the tables in the database of a URL, or brings them to this version. The role of the
-// URL becomes their owner; it needs to be allowed to create a schema. Running it again changes
+// initialize makes the tables in the database of a URL, or brings them to this version. The role of
+// the URL becomes their owner; it needs to be allowed to create a schema. Running it again changes
 // nothing. A newer schema is an error. It returns the version that was there before.
-func Init(ctx context.Context, url string) (before int, err error) {
-	return initTo(ctx, url, SchemaVersion)
+func initialize(ctx context.Context, url string) (before int, err error) {
+	return initTo(ctx, url, schemaVersion)
 }
 
 func initTo(ctx context.Context, url string, last int) (before int, err error) {
@@ -65,7 +65,7 @@ func initTo(ctx context.Context, url string, last int) (before int, err error) {
 	if before, err = version(ctx, tx); err != nil {
 		return 0, r.explain(err)
 	}
-	if before > SchemaVersion {
+	if before > schemaVersion {
 		return before, newer(before)
 	}
 	for i := before; i < last; i++ {
@@ -83,7 +83,7 @@ func initTo(ctx context.Context, url string, last int) (before int, err error) {
 func newer(v int) error {
 	return fmt.Errorf(
 		"the database has version %d of the tables, this program knows %d: update "+
-			"ctx-remote-postgres", v, SchemaVersion)
+			"ctx-remote-postgres", v, schemaVersion)
 }
 
 // version returns the version of the schema, 0 for none.
@@ -110,10 +110,10 @@ const noRights = `revoke all on ctx.files, ctx.messages, ctx.grants, ctx.version
 revoke all on function ctx.granted(text), ctx.month(text, timestamptz), ctx.search(text, text, integer) from %[1]s;
 revoke all on schema ctx from %[1]s;`
 
-// Grant lets a role, and all roles that are its members, read and write a team. The URL's role owns
+// grant lets a role, and all roles that are its members, read and write a team. The URL's role owns
 // the tables. A team needs nothing else to exist.
-func Grant(ctx context.Context, url, team, role string) error {
-	return admin(ctx, url, team, func(r *Remote, tx pgx.Tx) error {
+func grant(ctx context.Context, url, team, role string) error {
+	return admin(ctx, url, team, func(r *database, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx,
 			"insert into ctx.grants (team, role) select $1::text, oid from pg_roles where "+
 				"rolname = $2 on conflict do nothing", team, role); err != nil {
@@ -125,10 +125,10 @@ func Grant(ctx context.Context, url, team, role string) error {
 	})
 }
 
-// Revoke takes back what Grant gave. A connection of the role that is open sees nothing from its
+// revoke takes back what grant gave. A connection of the role that is open sees nothing from its
 // next statement on. What the role has read, it keeps.
-func Revoke(ctx context.Context, url, team, role string) error {
-	return admin(ctx, url, team, func(r *Remote, tx pgx.Tx) error {
+func revoke(ctx context.Context, url, team, role string) error {
+	return admin(ctx, url, team, func(r *database, tx pgx.Tx) error {
 		var left int
 		if _, err := tx.Exec(ctx,
 			"delete from ctx.grants g using pg_roles r where g.team = $1 and g.role = r.oid and "+
@@ -146,7 +146,7 @@ func Revoke(ctx context.Context, url, team, role string) error {
 }
 
 // admin runs do in a transaction on a database with this version of the tables.
-func admin(ctx context.Context, url, team string, do func(*Remote, pgx.Tx) error) error {
+func admin(ctx context.Context, url, team string, do func(*database, pgx.Tx) error) error {
 	if !teamName.MatchString(team) {
 		return badTeam(team)
 	}
@@ -168,7 +168,7 @@ func badTeam(team string) error {
 }
 
 // checkVersion returns an error unless the database has the tables of this version.
-func (r *Remote) checkVersion(ctx context.Context) error {
+func (r *database) checkVersion(ctx context.Context) error {
 	v, err := version(ctx, r.conn)
 	var refused *pgconn.PgError
 	switch {
@@ -181,12 +181,12 @@ func (r *Remote) checkVersion(ctx context.Context) error {
 	case v == 0:
 		return fmt.Errorf("database %q has no tables of ctx: run `ctx-remote-postgres init`",
 			r.config.Database)
-	case v > SchemaVersion:
+	case v > schemaVersion:
 		return newer(v)
-	case v < SchemaVersion:
+	case v < schemaVersion:
 		return fmt.Errorf(
 			"the database has version %d of the tables, this program needs %d: run "+
-				"`ctx-remote-postgres init`", v, SchemaVersion)
+				"`ctx-remote-postgres init`", v, schemaVersion)
 	}
 	return nil
 }
