@@ -41,7 +41,15 @@ func priceOf(list []repo.Price, model string) (repo.Price, bool) {
 // isModel reports whether a name is that of a model, with or without its provider in front, and the
 // date or the kind of a version behind it. A newer model, such as gpt-5.6 of gpt-5, is another one.
 func isModel(name, model string) bool {
-	name = strings.ReplaceAll(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:]), ".", "-")
+	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
+	if _, bedrock, ok := strings.Cut(name, "anthropic."); ok { // us.anthropic.NAME-v1:0
+		name = bedrock
+		at := strings.LastIndex(name, "-v")
+		if at >= 0 && strings.Trim(name[at+2:], ":0123456789") == "" {
+			name = name[:at]
+		}
+	}
+	name = strings.ReplaceAll(name, ".", "-")
 	rest, ok := strings.CutPrefix(name, strings.ReplaceAll(strings.ToLower(model), ".", "-"))
 	if !ok {
 		return false

@@ -20,7 +20,10 @@ func TestPriceOf(t *testing.T) {
 		{"gpt-5.4", 2.5}, {"gpt-5.4-mini", 0.75}, {"gpt-5.6-sol", -1}, {"gpt-5-pro", -1},
 		{"GPT-5.2-Codex", 1.75}, {"gpt-5.4-2026-03-05", 2.5}, {"gemini-3-pro-preview", 2},
 		{"gemini-2.5-flash-lite", 0.1}, {"gemini-2.5-flash", 0.3}, {"harbour-1", -1}, {"", -1},
-		{"<synthetic>", -1},
+		{"<synthetic>", -1}, {"us.anthropic.claude-opus-4-5-20251101-v1:0", 5},
+		{"amazon-bedrock/anthropic.claude-haiku-4-5-v1:0", 1},
+		{"global.anthropic.claude-opus-4-6-v1", 5},
+		{"anthropic.claude-opus-6-v1:0", -1},
 	}
 	for _, tt := range tests {
 		p, ok := priceOf(prices(nil), tt.model)
