@@ -106,6 +106,13 @@ func back(n int) string {
 		`{"timestamp":"2026-02-03T08:00:00.000Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":%d}}`, n)
 }
 
+// compacted is a compaction that repeats a prompt.
+func compacted(text string) string {
+	item := jsonvalue.AsObject([]byte(said(text)))["payload"]
+	return `{"timestamp":"2026-02-03T08:00:00.000Z","type":"compacted","payload":{"message":"",` +
+		`"replacement_history":[` + string(item) + `]}}`
+}
+
 func TestCodexDamage(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	deep := strings.Repeat("[", 200) + strings.Repeat("]", 200)
@@ -127,6 +134,10 @@ func TestCodexDamage(t *testing.T) {
 		{"nested too deep", lines(said("1"), `{"type":"response_item","payload":`+deep+`}`),
 			"user 1", map[string]int{transcript.SkipDeep: 1}},
 		{"a megabyte", lines(said(long)), "user " + long, nil},
+		{"a prompt that only a compaction has", lines(compacted("1"), said("2")),
+			"user 1 system user 2", nil},
+		{"a prompt that a compaction repeats", lines(said("1"), compacted("1"), said("2")),
+			"user 1 system user 2", nil},
 		{"the same twice", lines(said("1"), said("1")), "user 1 user 1", nil},
 		{"rolled back", lines(said("1"), said("2"), said("3"), back(2), said("4")),
 			"user 1 user 4", nil},

@@ -76,8 +76,8 @@ func (d *reader) record(o jsonvalue.Object) error {
 			return d.say(o, false)
 		}
 	case typeCompacted:
-		if list, _ := payload.Array("replacement_history"); len(list) > 0 {
-			d.stats.Passed["copies in a compaction"] += len(list)
+		if err := d.compacted(o, payload); err != nil {
+			return err
 		}
 		return d.say(o, false)
 	case typeEvent:
@@ -105,6 +105,30 @@ func (d *reader) record(o jsonvalue.Object) error {
 		d.stats.Kept[transcript.Fit(kind)]++
 	}
 	d.wait(o)
+	return nil
+}
+
+// compacted reads what the model was given in the place of earlier messages: copies of what the
+// person said. In a rollout that begins with it they are all that there is.
+func (d *reader) compacted(o, payload jsonvalue.Object) error {
+	list, _ := payload.Array("replacement_history")
+	if d.on || d.begins != "" ||
+		slices.ContainsFunc(d.order, func(s said) bool { return s.prompt }) {
+		d.stats.PassN("copies in a compaction", len(list))
+		return nil
+	}
+	for _, raw := range list {
+		item := jsonvalue.AsObject(raw)
+		if item.Text("type") != itemMessage || item.Text("role") != "user" {
+			d.stats.Pass("copies in a compaction")
+			continue
+		}
+		one := jsonvalue.Object{"timestamp": o["timestamp"], "type": jsonvalue.Encode(typeItem),
+			"payload": raw}
+		if err := d.item(one, item); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
