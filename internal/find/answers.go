@@ -45,8 +45,9 @@ type AnswerQuery struct {
 // A text answers a prompt if it has names of the prompt that weigh leastNames, other words added at
 // wordPart, and namesShare of what all its names do; or if it has fewWords clues or more that weigh
 // manyWords, and wordsShare of all. This is as low as it could be on one half of the sessions of
-// two projects without giving anything at prompts of the other one. docs/compaction.md says what
-// that is worth on the other half.
+// two projects without giving anything at prompts of the other one. Or it has three in four of the
+// clues, mostWords at least that weigh mostWeight: who comes back asks again in the words of then.
+// docs/compaction.md says what that is worth.
 const (
 	leastNames = 0.5
 	wordPart   = 0.35
@@ -54,6 +55,8 @@ const (
 	fewWords   = 5
 	manyWords  = 1.2
 	wordsShare = 0.15
+	mostWords  = 4
+	mostWeight = 1.0
 )
 
 // The most messages, and sessions, that are looked at for a prompt, and the most sentences in a row
@@ -71,6 +74,8 @@ func answers(c *search.Clues, s search.Sight) float64 {
 	case s.Names > 0 && byName >= leastNames && s.Names >= namesShare*all.Names:
 		return byName
 	case s.N >= fewWords && sum >= manyWords && sum >= wordsShare*(all.Names+all.Words):
+		return sum
+	case s.N >= mostWords && 4*s.N >= 3*all.N && sum >= mostWeight:
 		return sum
 	}
 	return 0

@@ -77,6 +77,28 @@ func TestAnswersAreOfTheBranch(t *testing.T) {
 	}
 }
 
+// Who comes back asks in the words of then. Some of them, among words of something else, are no
+// sign of that.
+func TestAnswersToTheSameWords(t *testing.T) {
+	s := storetest.Init(t, storetest.Env(durabletest.TempDir(t), nil))
+	say := func(role, text string) { storetest.Say(t, s, "before", role, text) }
+	say("user", "the large batch gets an internal server error, the small one works again")
+	say("model", "I made the small batch the default.")
+	for i := range 40 {
+		say("user", fmt.Sprintf("Now the wick number %d.", i))
+		say("model", fmt.Sprintf("Trimmed, %d.", i))
+	}
+	for text, n := range map[string]int{
+		"which batch was it that gets the internal server error?":                   1,
+		"internal error of the compiler in the parser of templates with generators": 0,
+		"trim the wick of the small lamp":                                           0,
+	} {
+		if got := asked(t, s, find.AnswerQuery{Text: text, Session: "now"}); len(got) != n {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 // An index that is not there comes in steps while models wait, and as a whole with CatchUpAll.
 func TestAnswersWithoutAnIndex(t *testing.T) {
 	env := storetest.Env(durabletest.TempDir(t), nil)
