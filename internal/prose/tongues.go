@@ -23,7 +23,9 @@ var (
 		"no subas ", "non usare ", "non toccare ", "non modificare ", "não faça ", "não use ",
 		"não mexa ", "não altere ", "не пушь ", "не трогай ", "не меняй ", "не используй ",
 		"не удаляй ", "впредь ", "с этого момента", "bundan sonra ", "永远", "永遠", "千万", "千萬",
-		"务必", "務必", "必须", "必須", "禁止", "始终", "一律", "总是", "總是", "不要", "别", "別", "勿"}
+		"务必", "務必", "必须", "必須", "禁止", "始终", "一律", "总是", "總是", "不要", "别", "別", "勿",
+		"отныне ", "以后都", "以後都", "今后都", "今後都", "从现在开始", "從現在開始", "从现在起", "從現在起",
+		"从今以后", "從今以後"}
 	// tongueNever are such leads that begin no order.
 	tongueNever = [...]string{"immer wenn ", "immer noch ", "nie wieder gesehen", "toujours le même",
 		"toujours la même", "siempre que ", "sempre que ", "всегда был", "别的", "別的", "别人",
@@ -43,13 +45,19 @@ var (
 		"sin preguntar", "senza chiedere", "sem perguntar", "без спроса",
 		"しないで", "ないでください", "てはいけ", "ではいけ", "てはならない",
 		"絶対に禁止", "绝对不", "絕對不", "永远不", "永遠不", "千万不", "千萬不", "不允许", "不准", "严禁", "嚴禁",
-		"하지 마", "하지 말", "지 마세요", "지 말아", "하면 안 돼", "하면 안 됩니다"}
+		"하지 마", "하지 말", "지 마세요", "지 말아", "하면 안 돼", "하면 안 됩니다",
+		"之前一定要", "之前必须", "之前必須", "之前先问我", "之前先問我"}
 	// tongueDuties stand in an order that allows no exception, if it has one of tongueAsks, too.
 	tongueDuties = [...]string{"必ず", "絶対", "常に", "항상", "반드시", "절대", "以后", "以後", "今后", "每次",
-		"每个", "每個", "asla "}
+		"每个", "每個", "asla ", "今後は", "これからは", "앞으로", "이제부터", "vor jedem ", "vor jeder ",
+		"bevor du ", "avant de ", "avant chaque ", "antes de ", "prima di ", "перед каждым ", "перед каждой ",
+		"прежде чем "}
 	tongueAsks = [...]string{"ください", "下さい", "こと", "せよ", "しろ", "하세요", "해주세요",
 		"해 주세요", "해줘", "해라", "합니다", "으세요", "마세요", "不要", "不能", "别",
-		"請", "请", "都要", "都必须", "都必須", "yapma", "etme", "kullanma", "dokunma"}
+		"請", "请", "都要", "都必须", "都必須", "yapma", "etme", "kullanma", "dokunma",
+		"frag mich", "mich fragen", "immer erst", "immer zuerst", "demande-moi", "demandez-moi",
+		"pregúntame", "consúltame", "avísame", "me pergunte", "pergunte-me", "me avise", "chiedimi",
+		"спрашивай", "спроси меня"}
 	// tongueOccasions name the one occasion that an order is for.
 	tongueOccasions = [...]string{" heute", " diesmal", " morgen", "aujourd'hui", "cette fois",
 		" hoy", "esta vez", " oggi", "сегодня", "в этот раз", "今回", "今日", "这次", "這次", "今天",
