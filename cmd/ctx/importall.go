@@ -8,7 +8,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/gitfile"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -163,7 +162,7 @@ func importAll(a *app, paths []string, dryRun bool) error {
 	a.sayUnreadable(look)
 	inOrderOfTime(list)
 	// Whoever may push to these branches speaks in them: nobody takes them in unasked.
-	if _, ok := gitfile.Top(p.Dir); ok {
+	if _, _, ok := identity.Enclosing(p.Dir); ok {
 		if refs, _ := catalog.EntireRefs(a.c, p.Dir); len(refs) > 0 {
 			a.say("ctx: import: branches of this repository have sessions of a team; " +
 				"`ctx import entire` takes them (Entire)")

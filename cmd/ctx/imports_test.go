@@ -28,7 +28,7 @@ var layers = map[string]string{
 	"internal/bigstack":          "",
 	"internal/lists":             "",
 	"internal/durable":           "internal/lists",
-	"internal/identity":          "internal/durable",
+	"internal/identity":          "internal/durable internal/gitfile",
 	"internal/architecture":      "",
 	"internal/pasted":            "",
 	"internal/prose":             "forest/summarize internal/terms",
@@ -188,7 +188,7 @@ var layers = map[string]string{
 		"internal/maintenance/bundle internal/cli/environ internal/summarizer internal/remote " +
 		"internal/sharing internal/maintenance/repair internal/session",
 	"internal/blame/whose": "refs internal/blame internal/blame/replay internal/cli/command " +
-		"internal/gitfile internal/history internal/session internal/lists",
+		"internal/gitfile internal/history internal/identity internal/session internal/lists",
 	"internal/cli/jsonl": "format internal/jsonvalue sanitize internal/history " +
 		"internal/conversation/loop internal/conversation internal/session internal/cli/command " +
 		"internal/lists",

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,20 +42,6 @@ type File struct {
 	Names []Name // its earlier names, newest first
 }
 
-// Top returns the top of the work tree that has a directory; ok is false if there is none.
-func Top(dir string) (top string, ok bool) {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir, true
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return "", false
-		}
-		dir = up
-	}
-}
-
 // limit is how long git may take. A repository can have a very long history.
 const limit = 20 * time.Second
 
@@ -67,7 +52,7 @@ func Read(c context.Context, top, name string) (*File, error) {
 	defer cancel()
 	f := &File{}
 	at := name
-	staged, err := git(c, top, "diff", "--cached", "--no-ext-diff", "--no-textconv",
+	staged, err := Run(c, top, "", "diff", "--cached", "--no-ext-diff", "--no-textconv",
 		"--name-status", "-M", "--diff-filter=R", "-z")
 	if err != nil {
 		return nil, err
@@ -77,30 +62,27 @@ func Read(c context.Context, top, name string) (*File, error) {
 			f.Names, at = append(f.Names, Name{Path: fields[1]}), fields[1]
 		}
 	}
-	if tracked, err := git(c, top, "ls-tree", "-z", "--name-only", "HEAD", "--",
+	if tracked, err := Run(c, top, "", "ls-tree", "-z", "--name-only", "HEAD", "--",
 		":(literal,top)"+at); err != nil || tracked == "" {
 		return f, nil //nolint:nilerr // a repository without a commit knows no file
 	}
 	failed := make(chan error, 1)
 	go func() {
-		out, err := git(c, top, "log", "--no-ext-diff", "--no-textconv", "--follow",
+		out, err := Run(c, top, "", "log", "--no-ext-diff", "--no-textconv", "--follow",
 			"--diff-filter=R", "-M", "--name-status", "-z", "--format=%x01%ct", "HEAD", "--",
 			":(literal)"+at)
 		f.Names = append(f.Names, renames(out)...)
 		failed <- err
 	}()
-	out, err := git(c, top, "blame", "--no-textconv", "--porcelain", "-w", "-M", "HEAD", "--", at)
+	out, err := Run(c, top, "", "blame", "--no-textconv", "--porcelain", "-w", "-M", "HEAD", "--",
+		at)
 	f.Lines = readBlame(out)
 	return f, errors.Join(err, <-failed)
 }
 
-// git runs git in a directory and returns what it prints.
-func git(c context.Context, dir string, args ...string) (string, error) {
-	return Run(c, dir, "", args...)
-}
-
 // Run runs git in a directory, with a text as its standard input, and returns what it prints. No
-// program that the repository names runs, and nothing is fetched.
+// program that the repository names runs, and nothing is fetched. Of the variables of git only
+// those count that set its configuration: others name another repository.
 func Run(c context.Context, dir, stdin string, args ...string) (string, error) {
 	command := args[0]
 	args = append([]string{"--no-pager", "-c", "core.fsmonitor=false", "-c",
@@ -110,9 +92,7 @@ func Run(c context.Context, dir, stdin string, args ...string) (string, error) {
 	cmd := exec.CommandContext(c, "git", args...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return name == "GIT_DIR" || name == "GIT_WORK_TREE" || name == "GIT_INDEX_FILE" ||
-			name == "GIT_EXTERNAL_DIFF"
+		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG")
 	})
 	cmd.Env = append(cmd.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
 		"GIT_NO_LAZY_FETCH=1", "LC_ALL=C")

@@ -101,9 +101,6 @@ func TestRead(t *testing.T) {
 	if f := r.read("nothing"); f.Lines != nil || f.Names != nil {
 		t.Errorf("a file that git does not know: %+v", f)
 	}
-	if top, ok := Top(filepath.Join(r.dir, "dir")); !ok || top != r.dir {
-		t.Errorf("top: %q, %v", top, ok)
-	}
 	if _, err := Read(context.Background(), t.TempDir(), "a"); err == nil {
 		t.Error("no error outside of a repository")
 	}

@@ -10,13 +10,13 @@ import (
 	"context"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/gitfile"
 )
 
 // Checkout is what identifies the project of a directory; zero where there is no git.
@@ -172,17 +172,9 @@ const rootsTime = 5 * time.Second
 func roots(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, rootsTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "-c",
-		"core.hooksPath=/dev/null", "-c", "protocol.allow=never",
-		"rev-list", "--max-parents=0", "HEAD")
-	cmd.Dir = dir
-	cmd.Env = append(
-		slices.DeleteFunc(os.Environ(),
-			func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
-		"GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
-	out, err := cmd.Output()
+	out, err := gitfile.Run(ctx, dir, "", "rev-list", "--max-parents=0", "HEAD")
 	if err != nil {
 		return nil
 	}
-	return strings.Fields(string(out))
+	return strings.Fields(out)
 }

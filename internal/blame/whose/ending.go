@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/cli/command"
-	"github.com/gemini-ctx/ctx/internal/gitfile"
+	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -28,7 +28,7 @@ func ending(s *session.Store, path, asked string) (string, error) {
 	if !here || asked == "" {
 		return "", none
 	}
-	root, inGit := gitfile.Top(dir)
+	root, _, inGit := identity.Enclosing(dir)
 	if !inGit {
 		root = filepath.Dir(filepath.Dir(s.Dir))
 	}

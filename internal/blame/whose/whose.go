@@ -16,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/gitfile"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
@@ -123,7 +124,7 @@ func query(
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		path = filepath.Join(dir, filepath.Base(path))
 	}
-	root, inGit := gitfile.Top(filepath.Dir(path))
+	root, _, inGit := identity.Enclosing(filepath.Dir(path))
 	if !inGit {
 		root = filepath.Dir(filepath.Dir(s.Dir))
 		if dir, err := filepath.EvalSymlinks(root); err == nil {
