@@ -240,8 +240,18 @@ var kin = [...][]string{{"format", "fmt", "formatter", "gofmt"}, {"lint", "linte
 	{"build", "compile", "binary"}, {"dependencies", "deps", "mod"}, {"pr", "pulls"},
 	{"corruption", "fsck"}, {"race", "-race"}, {"screenshot", "screenshots"}}
 
+// anyRun are words that ask for a run of what the others name: `lint run` does not answer "run the
+// tests".
+const anyRun = "run execute invoke use"
+
 func askedFor(words string) (list []asked) {
-	bag := termsOf(words)
+	bag, any := termsOf(words), terms.Of(anyRun)
+	isAny := func(t terms.Count) bool {
+		return slices.ContainsFunc(any, func(a terms.Count) bool { return a.Term == t.Term })
+	}
+	if told := slices.DeleteFunc(slices.Clone(bag), isAny); len(told) > 0 {
+		bag = told
+	}
 	if fields := strings.Fields(strings.ToLower(words)); len(bag) == 0 && len(fields) > 0 {
 		bag = termsOf(program + strings.Join(fields, program))
 	}

@@ -77,6 +77,8 @@ func TestHowRanks(t *testing.T) {
 		"what a row mended": {"build", []digest.Fact{run("make build", "failed"), run("get lamps && make build", "passed")}, "get lamps && make build"},
 		"a quoted pipe":     {"lamps", []digest.Fact{run("gh api x --jq '.[] | .lamps'", "passed"), run("gh api x --jq '.[] | .name'", "passed")}, "gh api x --jq '.[] | .lamps'"},
 		"one that asks":     {"reply", []digest.Fact{run("gh api a/comments # Read comments to reply to", "passed"), run("gh api a/replies -f body=done", "passed")}, "gh api a/replies -f body=done"},
+		"any run":           {"run the tests", []digest.Fact{run("lint run ./...", "passed"), run("lint run ./...", "passed"), run("go test ./...", "passed")}, "go test ./..."},
+		"run alone":         {"run", []digest.Fact{run("npm test", "passed"), run("mise run fmt", "passed")}, "mise run fmt"},
 		"has more":          {"lint docs", []digest.Fact{run("a lint", "passed"), run("a lint", "passed"), run("a lint docs", "passed")}, "a lint docs"},
 	} {
 		list := outcome.How(c.words, []outcome.Session{{Facts: c.facts}})
