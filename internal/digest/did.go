@@ -110,6 +110,9 @@ func Changed(path string, added, removed int) string {
 // Ran reports whether an act was done and ended.
 func (f *Fact) Ran() bool { return f.State == Passed || f.State == Failed }
 
+// Looks reports whether an act only looked at files.
+func (f *Fact) Looks() bool { return f.Kind == Read || f.Kind == Search }
+
 // Undone reports whether an act changed nothing: it failed, was refused, or put a file back.
 func (f *Fact) Undone() bool {
 	return f.State == Failed || f.State == Barred || f.State == Dropped
@@ -134,7 +137,7 @@ func (f *Fact) Command() string {
 		}
 		end := strings.TrimLeft(text[at+len(": "):], "0123456789 ")
 		if slices.Contains(passedSo[:], end) || strings.HasPrefix(end, "failed") ||
-			strings.HasPrefix(end, "exit status ") {
+			prose.HasLead(end, []string{"exit status ", timedOut}) {
 			return text[:at]
 		}
 	}

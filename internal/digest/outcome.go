@@ -55,6 +55,20 @@ func outcomeOf(r *Result) outcome {
 	return o
 }
 
+// how says how a command failed.
+func (o *outcome) how() string {
+	head := strings.ToLower(o.output[:min(len(o.output), maxFoot)])
+	switch {
+	case strings.Contains(head, timedOut+" after "):
+		return timedOut
+	case o.exit > 0:
+		return "exit status " + number(o.exit)
+	}
+	return "failed"
+}
+
+const timedOut = "timed out"
+
 // ofScript returns what a script of Codex that ended has printed, and the exit status of a command
 // whose result it has printed as it is; nil if that is not told.
 func ofScript(text string) (printed string, exit *int, ok bool) {

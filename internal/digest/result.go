@@ -172,11 +172,14 @@ func (d *Digester) ended(i int, o outcome) {
 	t := readTests(o.output)
 	if f.Test && t.seen {
 		failed := o.failed || t.failed > 0 || len(t.names) > 0
-		f.State = Passed
-		if failed {
+		told := t.String()
+		if f.State = Passed; failed {
 			f.State = Failed
 		}
-		f.Text += ": " + t.String()
+		if failed && t.failed == 0 && len(t.names) == 0 { // something else did
+			told = o.how() + " after " + told
+		}
+		f.Text += ": " + told
 		if failed && len(t.names) == 0 {
 			d.failures(f.Key, o.output)
 		}
@@ -196,11 +199,7 @@ func (d *Digester) ended(i int, o outcome) {
 		return
 	}
 	f.State = Failed
-	if o.exit > 0 {
-		f.Text += ": exit status " + number(o.exit)
-	} else {
-		f.Text += ": failed"
-	}
+	f.Text += ": " + o.how()
 	d.failures(f.Key, o.output)
 }
 

@@ -108,3 +108,22 @@ func TestFailedTestRunWithoutNames(t *testing.T) {
 			answered("a", "2 failing\nerror: lost the last token\nExit code: 1")},
 		"command[failed]: ran npx mocha: 2 failed", "failure: error: lost the last token")
 }
+
+// TestStoppedTests has runs that failed though no test did: a time limit, or a later command.
+func TestStoppedTests(t *testing.T) {
+	const ok = "ok  \tshop/client\t1s\n"
+	for output, want := range map[string]string{
+		"Exit code 143\nCommand timed out after 2m 0.0s\n" + ok: "timed out after 1 package passed",
+		"Exit code 1\n" + ok: "exit status 1 after 1 package passed",
+		"command timed out after 10000 milliseconds\n" + ok: "timed out after 1 package passed",
+		"Exit code 143\nCommand timed out after 2m 0.0s\n":  "timed out",
+	} {
+		facts := Of(numbered(called("a", "bash", `{"command":"go test ./..."}`), failedWith("a", output)))
+		if got := facts[0].Text; got != "ran go test ./...: "+want || facts[0].State != Failed {
+			t.Errorf("%q: %s %q, want %q", output, facts[0].State, got, want)
+		}
+		if got := facts[0].Command(); got != "go test ./..." {
+			t.Errorf("%q: command %q", output, got)
+		}
+	}
+}

@@ -153,9 +153,10 @@ func outcomeAt(line string) int {
 		at += i
 		rest := line[at+2:]
 		count := strings.TrimLeft(rest, "0123456789")
-		status, isStatus := strings.CutPrefix(rest, "exit status ")
+		how, _, _ := strings.Cut(rest, " after ")
+		status, isStatus := strings.CutPrefix(how, "exit status ")
 		switch {
-		case rest == "failed", rest == "passed",
+		case how == "failed", how == "timed out", rest == "passed",
 			isStatus && status != "" && strings.Trim(status, "0123456789") == "",
 			len(count) < len(rest) &&
 				(strings.HasPrefix(count, " failed") || strings.HasPrefix(count, " passed")):
