@@ -113,7 +113,6 @@ func TestSections(t *testing.T) {
 	want := `wanted: > Mend the parser
 decided: Which parser? → The old one
 state: on branch fix-parser
-state: last steps: read b.go: Scan
 state: ran go test: 9 passed
 changed: edited a.go (+5 -1): Print, Parse, lastToken
 todo: open: Print it
@@ -164,17 +163,17 @@ func TestUncommitted(t *testing.T) {
 		{"nothing changed", facts(prompt("Mend it"), branch), "", ""},
 		{"all committed", facts(branch, edit("/p/a.go"), commit), "", ""},
 		{"never", facts(branch, edit("/p/b/a.go"), edit("/p/b.go")),
-			"changed: not committed: b.go; b/: a.go", "state: not committed: b.go; b/: a.go"},
+			"changed: not committed: b.go; b/a.go", "state: not committed: b.go; b/a.go"},
 		{"the commit failed", facts(branch, edit("/p/a.go"), tried),
 			"changed: edited a.go (+1 -1), not committed", "state: not committed: a.go"},
 		{"since", facts(branch, edit("/p/a.go"), edit("/p/b.go"), commit, edit("/p/a.go")),
-			"changed: not committed: p/: a.go; committed: p/: b.go", "state: not committed: a.go"},
+			"changed: not committed: p/a.go; committed: p/b.go", "state: not committed: a.go"},
 		{"of some, as git showed", facts(branch, edit("/p/a.go"), edit("/p/b.go"), commit, shown(
 			digest.Unkept, "/p/b.go")),
-			"changed: not committed: p/: b.go; committed: p/: a.go", "state: not committed: b.go"},
+			"changed: not committed: p/b.go; committed: p/a.go", "state: not committed: b.go"},
 		{"by somebody else", facts(branch, edit("/p/a.go"), edit("/p/b.go"), shown(
 			digest.Kept, "/p/a.go")),
-			"changed: not committed: p/: b.go; other: p/: a.go", "state: not committed: b.go"},
+			"changed: not committed: p/b.go; other: p/a.go", "state: not committed: b.go"},
 		{"taken back", facts(branch, edit("/p/a.go"), commit, back),
 			"changed: edited a.go (+1 -1), not committed", "state: not committed: a.go"},
 		{"put back", facts(branch, edit("/p/a.go"), edit("/p/b.go"), digest.Fact{Kind: digest.Edit,

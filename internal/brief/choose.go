@@ -245,7 +245,8 @@ func (c *chooser) idle(i int) bool {
 		return true
 	}
 	if t := c.turnAt(i); t != nil && (t.refuted && isWord(f) ||
-		t.again && f.Kind == digest.Answer) {
+		t.again && f.Kind == digest.Answer ||
+		f.Kind == digest.Said && f.Seq < t.edited && c.isAnswered(t)) { // it says what came of that
 		return true
 	}
 	return c.turnOf != nil && !c.tellsAlone(i) && !c.tellsBeside(f)

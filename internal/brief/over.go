@@ -23,6 +23,9 @@ type later struct {
 	spoken, listed, wanted uint64
 	branch                 string // the newest that was checked out
 	acts                   int    // calls that changed, ran or read something
+	// The user made a choice right after, and the seq of the words that lead to it
+	chosen bool
+	lead   uint64
 }
 
 // minBegun is the number of calls after which what the model said that it does next is begun.
@@ -49,6 +52,12 @@ func (l *later) tests(f *digest.Fact) bool {
 			return strings.Contains(key, name)
 		})
 	})
+}
+
+// leads reports whether words of the model lead to the choice that comes right after them, which
+// tells more once it was made.
+func (l *later) leads(f *digest.Fact) bool {
+	return l.chosen && f.Kind == digest.Said && (l.lead == 0 || l.lead == f.Seq)
 }
 
 // setOver marks the items that were true when they were said, and are not: what came later has the
@@ -90,7 +99,8 @@ func (c *chooser) isOver(i int, l *later) bool {
 	case digest.Report, digest.Returned: // the answer says what was done of the plan
 		return f.Seq < c.carried || c.ended(i, f.Text, l)
 	case digest.Said, digest.Answer:
-		return c.ended(i, f.Text, l) || c.ended(i, f.Heading, l)
+		return l.leads(f) && !prose.HasName(f.Text) ||
+			c.ended(i, f.Text, l) || c.ended(i, f.Heading, l)
 	}
 	return false
 }
@@ -110,8 +120,10 @@ func (c *chooser) ended(i int, words string, l *later) bool {
 	}
 	switch until {
 	case prose.Answered:
-		explains := c.turnOf[i] == newest-1 && !slices.ContainsFunc(c.turns[newest].asked,
-			func(i int) bool { return !c.isThin(i) }) // "yes" says nothing without it
+		explains := c.turnOf[i] == newest-1 && c.turns[newest].edited == 0 &&
+			!slices.ContainsFunc(c.turns[newest].asked, func(i int) bool {
+				return !c.isThin(i) // "yes" says nothing without it, until it is done
+			})
 		return c.turnOf[i] < newest && !explains || f.Kind == digest.Recap && f.Seq < c.answered
 	case prose.Spoken:
 		return l.spoken > f.Seq ||
@@ -148,12 +160,18 @@ func (c *chooser) isAccepted(i int) bool {
 func (c *chooser) happened(i int, l *later) {
 	it := &c.items[i]
 	f := it.fact
+	if l.leads(f) {
+		l.lead = f.Seq
+	} else {
+		l.chosen, l.lead = f.Kind == digest.Decision && strings.Contains(f.Text, " → "), 0
+	}
 	if l.acts++; f.Kind == digest.Prompt || isWord(f) || f.Kind.ByTool() {
 		l.acts-- // nothing was done
 	}
 	switch f.Kind {
 	case digest.Edit:
 		l.edited = true
+		l.is(true, "clean")
 		for _, name := range append(slices.Clip(it.names), path.Base(c.root.Name(f.Path))) {
 			l.changed[name] = true
 			l.is(strings.Contains(strings.ToLower(name), "test"), "test", "tests", "untested")

@@ -36,6 +36,7 @@ func TestOver(t *testing.T) {
 	anywhere := said("There is no limit of that yet.")
 	bug := answer("`readToken` in lexer.go takes a wrong turn: a bug.")
 	asks := answer("Shall I mend the parser of the port, too?")
+	stand := said("The gauges of the port stand in the north.")
 	runs, broken := said("The gauges are running."), said("Two tests of the harbour fail.")
 	plan := digest.Fact{Kind: digest.Recap, Key: digest.Current, Text: "Look at the gauges"}
 	place := said("I'm on `fix/lexer`, two commits ahead by now.")
@@ -70,6 +71,16 @@ func TestOver(t *testing.T) {
 		{"a list, and what was chosen of it", bug, one(prompt("1 and 3"), edit), false},
 		{"a question, and a prompt", asks, one(prompt("No, look at the gauges of the port")), true},
 		{"a question, and a prompt that says nothing without it", asks, one(prompt("yes")), false},
+		{"a question, and a prompt that says nothing without it, and a change", asks,
+			one(prompt("yes"), edit), true},
+		{"words that lead to a choice", said("There are three ways to go on with the harbour."),
+			one(which("Postgres")), true},
+		{"a finding before a choice", said("The lexer of `port.go` reads each sign twice."),
+			one(which("Postgres")), false},
+		{"words before a choice that other words lead to", stand, one(said("Two ways are left now."),
+			which("Postgres")), false},
+		{"a clean work tree, and a change", answer("The working tree is clean by now."), one(edit), true},
+		{"a clean work tree", answer("The working tree is clean by now."), one(push), false},
 		{"a question that waits", asks, nil, false},
 		{"what runs, and later words", runs, one(said("The port has a gauge.")), true},
 		{"what runs still", runs, one(edit), false},

@@ -256,7 +256,9 @@ func byDirectory(list []change) string {
 	}
 	parts := make([]string, len(dirs))
 	for i, dir := range dirs {
-		parts[i] = strings.TrimPrefix(dir+": ", ": ") + strings.Join(names[dir], ", ")
+		if parts[i] = dir + strings.Join(names[dir], ", "); dir != "" && len(names[dir]) > 1 {
+			parts[i] = dir + ": " + strings.Join(names[dir], ", ")
+		}
 	}
 	return strings.Join(parts, "; ")
 }

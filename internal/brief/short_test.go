@@ -50,7 +50,7 @@ func TestShortNeeds(t *testing.T) {
 			edited("/p/src/b.go", "", 1, 0),
 			edited("/p/docs/x.md", "", 1, 0), read("/p/src/c.go", ""),
 			edited("/p/src/a.go", ": Print", 1, 0)},
-			[]string{"changed: a.go, b.go; …/docs/: x.md"}, []string{"Parse"}},
+			[]string{"changed: a.go, b.go; …/docs/x.md"}, []string{"Parse"}},
 		{"one changed file, as in a long brief", []digest.Fact{edited("/p/a.go", ": Parse", 3, 1)},
 			[]string{"changed: edited a.go (+3 -1): Parse"}, nil},
 		{"a deleted file",

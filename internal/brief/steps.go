@@ -24,11 +24,15 @@ func (c *chooser) reserve(o Options) {
 	if c.turnOf == nil || o.InOrder || c.besideSummary() {
 		return
 	}
+	edited := false // what was looked at before is done with
 	for i := range slices.Backward(c.items) {
-		if c.turnAt(i) != c.turnAt(len(c.items)-1) || c.items[i].fact.Kind == digest.Answer {
+		kind := c.items[i].fact.Kind
+		if c.turnAt(i) != c.turnAt(len(c.items)-1) || kind == digest.Answer {
 			break
 		}
-		if !c.items[i].taken && !c.shown[c.items[i].fact.Entry] && c.step(i) != "" &&
+		edited = edited || kind == digest.Edit
+		if !(edited && c.items[i].fact.Looks()) && !c.items[i].taken &&
+			!c.shown[c.items[i].fact.Entry] && c.step(i) != "" &&
 			(len(c.trail) == 0 || !prose.Announces(c.items[i].fact.Text)) { // the calls say it
 			c.trail = append(c.trail, i)
 		}

@@ -28,6 +28,8 @@ func TestSteps(t *testing.T) {
 		{"a command without what it printed", facts(asked, shown, printed), "ran gh release view v1"},
 		{"of a script its purpose", facts(asked, long), "ran: Show all"},
 		{"a check that ended has its own line", facts(asked, tests("9 passed", digest.Passed)), ""},
+		{"what was looked at since the newest change", facts(asked, read("/p/b.go", ""),
+			edited("/p/a.go", "", 1, 0), searched), "searched ListTokens in src: a.go, b.go"},
 		{"none after the answer", facts(asked, searched, answer("The parser keeps all tokens.")), ""},
 		{"none of an older turn", facts(asked, searched, prompt("Now print the tables")), ""},
 	} {

@@ -23,9 +23,9 @@ type turn struct {
 	taken       bool
 	acts        bool   // it changed files
 	edited      uint64 // the seq of the newest edit of a file
-	again       bool   // a later turn that changed files tells the answer again
+	again       bool   // a later turn, by changes or after a choice, tells the answer again
 	refuted     bool   // a later turn says that what was found is not so, or is gone
-	objection   string // how the next turn says that the answer is not so, "" if it does not
+	objection   string // how a later turn says that the answer is not so, "" if none does
 	more        int    // lines that were taken beside them
 }
 
@@ -104,24 +104,28 @@ func (c *chooser) cameOf(t int) int {
 }
 
 // setRefuted marks the turns of which only the prompt and the answer are worth a line: the next
-// prompt doubts the answer, or a later sentence says that what it is about was removed. Each
-// line of an answer that was objected to says so.
+// prompt doubts the answer, a later one asks the same again, or a later sentence says that what it
+// is about was removed. Each line of an answer that was objected to says so.
 func (c *chooser) setRefuted() {
-	of := make([][]int32, len(c.turns)) // the terms of the answers
+	of := make([][]int32, len(c.turns))    // the terms of the answers
+	asked := make([][]int32, len(c.turns)) // and of the prompts
 	for t := range c.turns {
-		for _, i := range c.turns[t].came {
-			of[t] = append(of[t], c.items[i].terms...)
-		}
-		slices.Sort(of[t])
-		of[t] = slices.Compact(of[t])
+		of[t], asked[t] = c.termsOf(c.turns[t].came), c.termsOf(c.turns[t].asked)
 		if t+1 < len(c.turns) {
 			c.object(&c.turns[t], &c.turns[t+1])
 		}
 	}
 	for t := range c.turns {
-		for u := t + 1; u < min(t+oldTurn, len(c.turns)); u++ {
-			if n := len(of[t]); c.turns[u].acts && n >= minAgain && shared(of[t], of[u]) >= n/5 {
+		chosen := slices.ContainsFunc(c.turns[t].came, c.isQuestion)
+		for u := t + 1; u < len(c.turns); u++ {
+			if n := len(of[t]); u < t+oldTurn && n >= minAgain && shared(of[t], of[u]) >= n/5 &&
+				(c.turns[u].acts || chosen && u == t+1) {
 				c.turns[t].again = true
+			}
+			if n := len(asked[u]); n > 1 && shared(asked[u], asked[t]) == n &&
+				c.turns[t].objection == "" { // it has no other terms
+				c.turns[t].refuted, c.turns[t].objection = true,
+					"asked again in "+c.items[c.turns[u].asked[0]].fact.Entry.Short(shortID)
 			}
 		}
 	}
@@ -171,6 +175,11 @@ const (
 	oldTurn = 4
 )
 
+// isAnswered reports whether a turn ended with an answer that tells something.
+func (c *chooser) isAnswered(t *turn) bool {
+	return len(t.came) > 0 && c.items[t.came[0]].fact.Kind == digest.Answer && !c.isThin(t.came[0])
+}
+
 // isWord reports whether a fact has words of the model.
 func isWord(f *digest.Fact) bool { return f.Kind == digest.Answer || f.Kind == digest.Said }
 
@@ -188,7 +197,7 @@ func isAsked(f *digest.Fact) bool { return f.Kind == digest.Prompt && f.Key != d
 
 // setLines sets the lines of a turn, with texts of at most so much.
 func (c *chooser) setLines(t *turn, asked, came int) {
-	t.lines, t.covers, t.cost, t.terms = nil, nil, 0, nil
+	t.lines, t.covers, t.cost = nil, nil, 0
 	c.addLine(t, Wanted, t.asked, asked)
 	c.addLine(t, Concluded, t.came, came)
 	if len(t.lines) == 1 && t.lines[0].Section == Wanted && c.isThin(t.covers[0]) &&
@@ -199,11 +208,16 @@ func (c *chooser) setLines(t *turn, asked, came int) {
 	for _, l := range t.lines {
 		t.cost += c.cost(l)
 	}
-	for _, i := range t.covers {
-		t.terms = append(t.terms, c.items[i].terms...)
+	t.terms = c.termsOf(t.covers)
+}
+
+// termsOf returns the terms of items, sorted.
+func (c *chooser) termsOf(items []int) (terms []int32) {
+	for _, i := range items {
+		terms = append(terms, c.items[i].terms...)
 	}
-	slices.Sort(t.terms)
-	t.terms = slices.Compact(t.terms)
+	slices.Sort(terms)
+	return slices.Compact(terms)
 }
 
 // addLine adds a line with the first sentences of items that tell something, and with the last one
@@ -389,7 +403,7 @@ func (c *chooser) now(purse int) []Line {
 		if told {
 			asked = min(asked, c.asked)
 		}
-		if answered {
+		if answered || t.objection != "" {
 			came = min(came, maxCame)
 		}
 		c.setLines(t, max(asked, c.asked), max(came, c.cameOf(n)))

@@ -33,7 +33,8 @@ var lacks = [...]string{" missing", " lacks ", " lack ", "not yet", " unused", "
 	"lint warning", "still marks", "still uses", "no callers", "already imported", "already exist",
 	"already has ", "already have ", "already been ", "already there", "already uses",
 	"should use ", "should be ", "valid point", " exposed a ", " surfaced ", " would fail ",
-	" is not set", "ahead by ", "behind by "}
+	" is not set", "ahead by ", "behind by ",
+	" tree is clean"}
 
 // whereabouts begin the lines that say which branch is checked out.
 var whereabouts = [...]string{"on `", "i'm on `", "we're on `", "now on `", "still on `"}

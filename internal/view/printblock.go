@@ -53,7 +53,9 @@ func (p blockPrinter) prefix(b *block) string {
 	for _, t := range b.tombstones {
 		w.WriteString(tombstoneText(t))
 	}
-	w.WriteString(p.unlisted(b.moreClusters + b.moreTombstones))
+	if len(b.brief) == 0 || !p.brief { // lines about the work are of no cluster
+		w.WriteString(p.unlisted(b.moreClusters + b.moreTombstones))
+	}
 	w.WriteString(blockClose)
 	return p.before + p.quote(w.String()) + p.after
 }

@@ -39,8 +39,22 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 	root, said := w.Root.Of(w.Whole), map[string]bool{}
 	facts, over := w.factsOf(all, root)
 	all = withoutRuns(all, facts, over)
-	newest := true // the newest words of the model say what is at hand
+	newest := true              // the newest words of the model say what is at hand
+	edited := map[string]bool{} // files: to have read them before says nothing more
 	for i, m := range slices.Backward(all) {
+		list := facts[m.ID]
+		for _, f := range list {
+			edited[f.Path] = edited[f.Path] || f.Kind == digest.Edit
+		}
+		if len(list) > 0 && !slices.ContainsFunc(list, func(f digest.Fact) bool {
+			return f.Kind != digest.Read || !edited[f.Path]
+		}) {
+			m.items = slices.DeleteFunc(slices.Clone(m.items), func(it item) bool {
+				said[it.id] = said[it.id] || it.kind == callItem
+				return it.kind == callItem
+			})
+			all[i] = m
+		}
 		if saysAll(facts[m.ID]) {
 			for _, it := range m.items {
 				said[it.id] = it.kind == callItem

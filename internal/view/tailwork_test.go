@@ -57,6 +57,28 @@ func TestAnnouncements(t *testing.T) {
 	}
 }
 
+// That a file was read says nothing beside a later change of it.
+func TestReadBeforeChange(t *testing.T) {
+	for _, path := range []string{"/p/a.go", "/p/b.go"} {
+		var list []messageItems
+		w := &Work{Whole: []digest.Fact{
+			{Kind: digest.Read, Path: "/p/a.go", Text: "read /p/a.go"},
+			{Kind: digest.Edit, Path: path, Text: "edited " + path}}}
+		for i := range w.Whole {
+			w.Whole[i].Entry, w.Whole[i].Seq = format.ID{byte(i + 1)}, uint64(i)
+			list = append(list, messageItems{Message: Message{ID: w.Whole[i].Entry, Role: "model",
+				Seq: uint64(i)}, items: []item{{kind: callItem, id: path}}})
+		}
+		want := 2
+		if path == "/p/a.go" {
+			want = 1
+		}
+		if n := len(w.compact(list, room(4000), actSizes)); n != want {
+			t.Errorf("an edit of %s: %d messages, want %d", path, n, want)
+		}
+	}
+}
+
 // Of what the model said and ran, what is true no more is left out: a check that passes by another
 // command later, with its output, and a sentence that says that it cannot run.
 func TestOverruled(t *testing.T) {
