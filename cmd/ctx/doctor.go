@@ -11,7 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/hooks"
-	"github.com/gemini-ctx/ctx/internal/hooks/doctor"
 	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -51,15 +50,15 @@ func runDoctor(a *app, name string) error {
 		own = ""
 	}
 	a.watchInterrupts()
-	d := doctor.Doctor{
+	d := hooks.Doctor{
 		Project: a.agentProject(), Home: a.agentHome(), Program: own, Version: environ.Version(),
 		Now: a.now(), Scratch: a.scratch, Getenv: a.getenv, UserHome: a.home,
 	}
 	d.Store, d.Err = a.openStore()
-	list := doctor.Run(a.c, d, name)
-	sound := doctor.Sound(list)
+	list := hooks.Diagnose(a.c, d, name)
+	sound := hooks.Sound(list)
 	if a.json {
-		docs := lists.Map(list, func(one doctor.Check) linkDoc {
+		docs := lists.Map(list, func(one hooks.Check) linkDoc {
 			return linkDoc{document.OrNull(one.Agent), one.Name, one.State, one.Detail,
 				document.OrNull(one.Hint)}
 		})
@@ -67,7 +66,7 @@ func runDoctor(a *app, name string) error {
 	} else {
 		for _, one := range list {
 			hint := ""
-			if one.Hint != "" && one.State != doctor.OK {
+			if one.Hint != "" && one.State != hooks.OK {
 				hint = "\n      hint: " + a.hanging(oneLine(one.Hint), 12)
 			}
 			text := strings.TrimSpace(one.Agent+" "+one.Name) + ": " + oneLine(one.Detail)
@@ -90,7 +89,7 @@ func (a *app) scratch(use func(s *session.Store, dir string) error) (err error) 
 	}()
 	env := a.env()
 	env.WorkDir, env.StoreDir, env.Random = dir, "", rand.Reader
-	env.UserData = doctor.ScratchData(dir)
+	env.UserData = hooks.ScratchData(dir)
 	r, _, err := repo.Init(env, dir)
 	if err != nil {
 		return err

@@ -176,10 +176,7 @@ var layers = map[string]string{
 		"internal/cache internal/hooks/settings internal/pasted refs sanitize internal/varint " +
 		"internal/view internal/history internal/summaries internal/search internal/compaction " +
 		"internal/importer internal/identity internal/jsonvalue internal/session " +
-		"internal/maintenance/gc internal/find internal/lists",
-	"internal/hooks/doctor": "internal/jsonvalue internal/durable internal/identity " +
-		"internal/agent/opencode internal/hooks/settings internal/repo internal/history " +
-		"internal/store internal/agent/catalog internal/session internal/hooks",
+		"internal/maintenance/gc internal/store internal/find internal/lists",
 	"internal/cli/document": "format internal/view internal/history internal/blame " +
 		"internal/gitfile internal/clusters internal/recall internal/session internal/find " +
 		"internal/sessions",
@@ -251,7 +248,7 @@ var libraries = map[string]string{
 	"github.com/klauspost/compress/zstd": "format/pack objects internal/agent/catalog " +
 		"internal/cache cmd/ctx-import-sqlite",
 	"modernc.org/sqlite":                     "cmd/ctx-import-sqlite",
-	"github.com/BurntSushi/toml":             "internal/repo internal/hooks/doctor",
+	"github.com/BurntSushi/toml":             "internal/repo internal/hooks",
 	"github.com/clipperhouse/displaywidth":   "cmd/ctx internal/browse",
 	"github.com/clipperhouse/uax29/v2/words": "internal/terms internal/browse",
 	"github.com/blevesearch/snowballstem":    "internal/terms internal/search",

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/hooks"
-	"github.com/gemini-ctx/ctx/internal/hooks/doctor"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
@@ -153,7 +152,7 @@ func (a *app) program() (string, error) {
 	}
 	if info, err := os.Stat(found); err == nil {
 		if me, err := os.Stat(own); err == nil && !os.SameFile(info, me) {
-			if _, ours := doctor.Version(a.c, found); !ours {
+			if _, ours := hooks.ProgramVersion(a.c, found); !ours {
 				a.say("ctx: install: %s is another program called ctx: the hooks use the path %s",
 					found, own)
 				return own, nil

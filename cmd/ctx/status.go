@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
-	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/importer"
@@ -256,10 +254,11 @@ func (st *statusPrinter) troubles() {
 // next says what to do next in the project in dir.
 func (st *statusPrinter) next(dir string) {
 	a, d := st.a, st.d
+	doctor := hooks.Doctor{Project: dir, Home: a.agentHome(), Getenv: a.getenv, UserHome: a.home}
 	if d.Sessions == 0 {
 		st.line("next: `ctx import --all` brings what agents have of this project")
 		i := slices.IndexFunc(hooks.Agents(),
-			func(g hooks.Agent) bool { return a.hasHooks(&g, dir) })
+			func(g hooks.Agent) bool { return doctor.Installed(&g) })
 		switch {
 		case len(d.Last) > 0:
 		case i < 0:
@@ -276,7 +275,7 @@ func (st *statusPrinter) next(dir string) {
 		if ok &&
 			!slices.ContainsFunc(d.Last,
 				func(h hookDocument) bool { return h.Agent == agent.Name }) &&
-			!a.hasHooks(&agent, dir) {
+			!doctor.Installed(&agent) {
 			without = append(without, agent.Name)
 		}
 	}
@@ -290,25 +289,4 @@ func (st *statusPrinter) next(dir string) {
 	if d.Dirty > 0 {
 		st.line("next: `ctx compact --all` summarizes what is old")
 	}
-}
-
-// maxHooksFile is how much of an agent's settings is searched for our hooks.
-const maxHooksFile = 1 << 20
-
-// hasHooks reports whether the settings of an agent, of the project in dir or of the user, name our
-// hook.
-func (a *app) hasHooks(agent *hooks.Agent, dir string) bool {
-	for _, path := range []string{agent.ProjectSettings(dir),
-		agent.UserSettings(a.getenv, a.home)} {
-		if path == "" {
-			continue
-		}
-		b, err := durable.ReadAtMost(path, maxHooksFile)
-		if err == nil &&
-			(agent.Plugin() != "" && agent.IsPlugin(b) ||
-				bytes.Contains(b, []byte("hook "+agent.Name))) {
-			return true
-		}
-	}
-	return false
 }

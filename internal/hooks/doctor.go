@@ -1,6 +1,4 @@
-// Package doctor checks the chain by which agents call ctx: the program, the store, each agent with
-// its installed hooks, and a turn that the agent's shell records.
-package doctor
+package hooks
 
 import (
 	"context"
@@ -12,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
@@ -34,7 +31,7 @@ type Check struct {
 	Hint   string
 }
 
-// Doctor has what Run needs to check the hooks of a project.
+// Doctor has what Diagnose needs to check the hooks of a project.
 type Doctor struct {
 	Store   *session.Store // nil if it cannot be opened
 	Err     error          // why Store is nil
@@ -56,11 +53,13 @@ type Doctor struct {
 // maxFile limits the files of other programs that are read, in bytes.
 const maxFile = 1 << 20
 
-// Run checks each link of the chain, for the agent with a name, or for all agents if name is "".
-// Of all agents it leaves out those that have neither hooks of ctx nor sessions of the project. It
-// changes nothing but scratch files of its own, and it runs programs: the installed hooks, the ctx
-// on the PATH, and the agents, which are asked for their versions.
-func Run(ctx context.Context, d Doctor, name string) []Check {
+// Diagnose checks each link of the chain by which agents call ctx: the program, the store, each
+// agent with its installed hooks, and a turn that the agent's shell records. It is for the agent
+// with a name, or for all agents if name is "". Of all agents it leaves out those that have neither
+// hooks of ctx nor sessions of the project. It changes nothing but scratch files of its own, and it
+// runs programs: the installed hooks, the ctx on the PATH, and the agents, which are asked for
+// their versions.
+func Diagnose(ctx context.Context, d Doctor, name string) []Check {
 	d.path = d.program(ctx)
 	list := []Check{d.path, d.store(ctx)}
 	list = append(list, d.agents(ctx, name)...)
@@ -71,7 +70,7 @@ func Run(ctx context.Context, d Doctor, name string) []Check {
 	list = append(list, d.allowed())
 	list = append(list, d.git()...)
 	list = append(list, d.setAside()...)
-	if name == "" || name == hooks.GeminiCLI {
+	if name == "" || name == GeminiCLI {
 		list = append(list, d.ignore())
 	}
 	return append(list, d.trouble(name))
@@ -80,7 +79,7 @@ func Run(ctx context.Context, d Doctor, name string) []Check {
 // agents checks one agent, or all of them.
 func (d *Doctor) agents(ctx context.Context, name string) (list []Check) {
 	installed := 0
-	for _, agent := range hooks.Agents() {
+	for _, agent := range Agents() {
 		if name != "" && agent.Name != name {
 			continue
 		}
@@ -97,7 +96,7 @@ func (d *Doctor) agents(ctx context.Context, name string) (list []Check) {
 		Detail: "not installed: no agent works in this project, as far as is known"}
 	var without []string
 	for _, c := range list {
-		agent, _ := hooks.AgentNamed(c.Agent)
+		agent, _ := AgentNamed(c.Agent)
 		without = append(without, agent.Title)
 	}
 	if len(list) > 0 || d.empty() {
@@ -248,12 +247,12 @@ const recent = 7 * 24 * time.Hour
 
 // trouble tells what failed lately; name chooses one agent, "" all.
 func (d *Doctor) trouble(name string) Check {
-	list, err := hooks.Troubles(d.Store.Dir)
+	list, err := Troubles(d.Store.Dir)
 	if err != nil {
 		return Check{Name: "trouble", State: Warn, Detail: err.Error()}
 	}
-	list, _ = hooks.Failures(list)
-	list = slices.DeleteFunc(list, func(t hooks.Trouble) bool {
+	list, _ = Failures(list)
+	list = slices.DeleteFunc(list, func(t Trouble) bool {
 		return t.Time.Before(d.Now.Add(-recent)) || name != "" && t.Agent != name
 	})
 	if len(list) == 0 {
@@ -264,6 +263,6 @@ func (d *Doctor) trouble(name string) Check {
 		Name: "trouble", State: Warn,
 		Detail: fmt.Sprintf("%d in seven days; the last at %s, %s: %s",
 			len(list), t.Time.UTC().Format(time.RFC3339), t.Event, t.Problem),
-		Hint: "all of it is in " + hooks.TroubleLog(d.Store.Dir),
+		Hint: "all of it is in " + TroubleLog(d.Store.Dir),
 	}
 }

@@ -1,4 +1,4 @@
-package doctor
+package hooks
 
 import (
 	"cmp"
@@ -11,17 +11,16 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
 // trust reads what an agent has noted about this directory and the hooks: some agents run no hook
 // before the user has agreed, and do not say so.
-func (d *Doctor) trust(agent *hooks.Agent, places []hookPlace) []Check {
+func (d *Doctor) trust(agent *Agent, places []hookPlace) []Check {
 	c := Check{Agent: agent.Name, Name: "trust", State: Warn}
 	known := true
 	switch agent.Name {
-	case hooks.GeminiCLI:
+	case GeminiCLI:
 		known = d.geminiTrust(places, &c)
 	case "claude-code":
 		d.claudeTrust(&c)
@@ -58,7 +57,7 @@ func (d *Doctor) geminiTrust(places []hookPlace, c *Check) bool {
 			return true
 		}
 		if slices.Contains(trusted[name],
-			hooks.HookName+":"+places[i].state.Commands[hooks.AfterAgent]) {
+			HookName+":"+places[i].state.Commands[AfterAgent]) {
 			c.State, c.Detail = OK, "the agent knows the hooks"
 		}
 	}
@@ -93,7 +92,7 @@ func (d *Doctor) claudeTrust(c *Check) {
 func (d *Doctor) codexTrust(p hookPlace, c *Check) {
 	c.Detail, c.Hint = "Codex has not noted a review of the hooks: it skips them until then",
 		"type /hooks in Codex once"
-	agent, _ := hooks.AgentNamed("codex")
+	agent, _ := AgentNamed("codex")
 	config := filepath.Join(filepath.Dir(agent.UserSettings(d.Getenv, d.UserHome)), "config.toml")
 	b, err := durable.ReadAtMost(config, maxFile)
 	if err != nil {

@@ -1,18 +1,17 @@
-package doctor
+package hooks
 
 import (
 	"context"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
-	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/identity"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
 // used reports whether an agent works in this project, as far as is known: it has transcripts of
 // the project, a hook has run, or a session came from it.
-func (d *Doctor) used(agent *hooks.Agent) bool {
+func (d *Doctor) used(agent *Agent) bool {
 	row, ok := catalog.Named(agent.Name)
 	if ok && row.Root != nil {
 		if root := row.Root(catalog.Env{Get: d.Getenv, Home: d.UserHome}); root != "" {
@@ -28,7 +27,7 @@ func (d *Doctor) used(agent *hooks.Agent) bool {
 	if d.Store == nil {
 		return false
 	}
-	if _, ran := hooks.LastHook(d.Store, agent.Name); ran {
+	if _, ran := LastHook(d.Store, agent.Name); ran {
 		return true
 	}
 	return slices.Contains(d.sources(), row.Source)

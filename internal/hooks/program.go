@@ -1,4 +1,4 @@
-package doctor
+package hooks
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
-	"github.com/gemini-ctx/ctx/internal/hooks"
 )
 
 // versionTime is how long a program may take to say its version. Agents that run on Node need a
@@ -34,7 +33,7 @@ func (d *Doctor) program(ctx context.Context) Check {
 		c.Detail = fmt.Sprintf("%s, version %s", path, d.Version)
 	default:
 		c.State = Warn
-		version, ours := Version(ctx, path)
+		version, ours := ProgramVersion(ctx, path)
 		if ours {
 			c.Detail = fmt.Sprintf("the PATH leads to another ctx than this one: %s, version %s",
 				path, version)
@@ -63,8 +62,8 @@ func (d *Doctor) gctx() string {
 	return path
 }
 
-// Version asks a program called ctx for its version. ours is false if it is another program.
-func Version(ctx context.Context, path string) (version string, ours bool) {
+// ProgramVersion asks a program called ctx for its version. ours is false if it is another program.
+func ProgramVersion(ctx context.Context, path string) (version string, ours bool) {
 	ctx, cancel := context.WithTimeout(ctx, versionTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "version", "--json")
@@ -98,7 +97,7 @@ func versionIn(text string) string {
 }
 
 // client looks for the agent's own program, and asks for its version.
-func (d *Doctor) client(ctx context.Context, agent *hooks.Agent) Check {
+func (d *Doctor) client(ctx context.Context, agent *Agent) Check {
 	c := Check{Agent: agent.Name, Name: "program", State: Warn}
 	row, _ := catalog.Named(agent.Name)
 	path, err := exec.LookPath(row.Program)

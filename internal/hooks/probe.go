@@ -1,4 +1,4 @@
-package doctor
+package hooks
 
 import (
 	"embed"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -44,7 +43,7 @@ var probes embed.FS
 
 // writeProbe writes the transcript of one turn of an agent into dir, and returns the event that the
 // agent would then send to its hook.
-func writeProbe(agent *hooks.Agent, dir string, now time.Time) (event []byte, err error) {
+func writeProbe(agent *Agent, dir string, now time.Time) (event []byte, err error) {
 	form, err := probes.ReadFile("probes/" + agent.Name + ".jsonl")
 	if err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func writeProbe(agent *hooks.Agent, dir string, now time.Time) (event []byte, er
 
 // startOfProbe returns the event that an agent sends to its hook when the session after that of the
 // probe begins: at the event at which the model is told of others.
-func startOfProbe(agent *hooks.Agent, dir string) ([]byte, error) {
+func startOfProbe(agent *Agent, dir string) ([]byte, error) {
 	name := "next" + sessionOfProbe(agent.Name)
 	return json.Marshal(map[string]string{
 		"hook_event_name": agent.Tells(), "session_id": name, "cwd": dir, "source": "startup",
@@ -88,7 +87,7 @@ func readProbe(s *session.Store, agent string) error {
 	tip := v.Get(history.RefName(sessionOfProbe(agent), history.MainBranch))
 	if !tip.Exists() {
 		said := "nothing was recorded"
-		if list, _ := hooks.Troubles(s.Dir); len(list) > 0 {
+		if list, _ := Troubles(s.Dir); len(list) > 0 {
 			said += ": " + list[len(list)-1].Problem
 		}
 		return errors.New(said)

@@ -1,4 +1,4 @@
-package doctor
+package hooks
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -40,7 +39,7 @@ func (r *run) String(event string) string {
 // probe runs the commands of an agent's hooks as its settings have them, in the shell that the
 // agent takes, on a store of its own: at the end of an invented turn, which the store then has to
 // have, and at the start of the next session, whose model then has to be told of the turn.
-func (d *Doctor) probe(ctx context.Context, agent *hooks.Agent, places []hookPlace) Check {
+func (d *Doctor) probe(ctx context.Context, agent *Agent, places []hookPlace) Check {
 	c := Check{Agent: agent.Name, Name: "probe", State: OK}
 	r, foreign := d.runOf(agent, places)
 	switch {
@@ -89,7 +88,7 @@ type foreign struct {
 // runOf returns how the agent runs our hook. Settings of a project may come with the project, from
 // anybody: a command there is only run if it calls ctx by its name, or this program. One that is
 // not is returned as other, and r is nil if no other place has one.
-func (d *Doctor) runOf(agent *hooks.Agent, places []hookPlace) (r *run, other foreign) {
+func (d *Doctor) runOf(agent *Agent, places []hookPlace) (r *run, other foreign) {
 	windows := runtime.GOOS == "windows"
 	for i := range places {
 		p := &places[i]
@@ -142,7 +141,7 @@ func isGone(path string) bool {
 // fire runs the hook at the end of the probe's turn, and checks that the turn was recorded and that
 // nothing was printed.
 func (d *Doctor) fire(
-	ctx context.Context, agent *hooks.Agent, r *run, s *session.Store, dir string, event []byte,
+	ctx context.Context, agent *Agent, r *run, s *session.Store, dir string, event []byte,
 ) error {
 	out, errs, err := d.call(ctx, agent, r, agent.Turn, dir, event)
 	if err != nil {
@@ -150,8 +149,8 @@ func (d *Doctor) fire(
 	}
 	said := strings.TrimSpace(string(append(out, errs...)))
 	if err := readProbe(s, agent.Name); err != nil {
-		if d.Getenv(hooks.Disabled) != "" {
-			err = fmt.Errorf("%w; %s is set", err, hooks.Disabled)
+		if d.Getenv(Disabled) != "" {
+			err = fmt.Errorf("%w; %s is set", err, Disabled)
 		}
 		if said != "" {
 			err = fmt.Errorf("%w; the shell says: %.200s", err, said)
@@ -168,7 +167,7 @@ func (d *Doctor) fire(
 // tells runs the hook at the start of the next session, and checks that the model is told of the
 // probe's turn. It returns how that goes on in a sentence.
 func (d *Doctor) tells(
-	ctx context.Context, agent *hooks.Agent, r *run, s *session.Store, dir string,
+	ctx context.Context, agent *Agent, r *run, s *session.Store, dir string,
 ) (string, error) {
 	if d.Store != nil && d.Store.Config.Hook.Context == 0 {
 		return "; the model is told nothing, since hook.context is 0", nil
@@ -200,7 +199,7 @@ func ScratchData(dir string) string { return filepath.Join(dir, "user-data") }
 
 // call runs the hook as the agent does at an event.
 func (d *Doctor) call(
-	ctx context.Context, agent *hooks.Agent, r *run, event, dir string, in []byte,
+	ctx context.Context, agent *Agent, r *run, event, dir string, in []byte,
 ) (out, errs []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()

@@ -1,4 +1,4 @@
-package doctor
+package hooks
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/hooks/settings"
 )
 
@@ -27,14 +26,14 @@ type hookPlace struct {
 
 // places reads every file that may hold our hooks for an agent. It returns those that do, and those
 // that the agent cannot read either.
-func (d *Doctor) places(agent *hooks.Agent) (list []hookPlace) {
+func (d *Doctor) places(agent *Agent) (list []hookPlace) {
 	files := []hookPlace{
 		{kind: "project", path: agent.ProjectSettings(d.Project)},
 		{kind: "user", path: agent.UserSettings(d.Getenv, d.UserHome)},
 	}
-	if agent.Name == hooks.GeminiCLI {
+	if agent.Name == GeminiCLI {
 		files = append(files, hookPlace{kind: "extension",
-			path: filepath.Join(d.Home, ".gemini", "extensions", hooks.ExtensionName, "hooks",
+			path: filepath.Join(d.Home, ".gemini", "extensions", ExtensionName, "hooks",
 				"hooks.json")})
 	}
 	for _, one := range files {
@@ -56,17 +55,24 @@ func (d *Doctor) places(agent *hooks.Agent) (list []hookPlace) {
 			one.state, err = settings.Look(b, agent.Settings())
 		}
 		if one.err = err; err != nil || len(one.state.Commands) > 0 ||
-			one.state.Off && agent.Name == hooks.GeminiCLI {
+			one.state.Off && agent.Name == GeminiCLI {
 			list = append(list, one)
 		}
 	}
 	return list
 }
 
+// Installed reports whether an agent has hooks of ours, of whatever version.
+func (d *Doctor) Installed(agent *Agent) bool {
+	return slices.ContainsFunc(d.places(agent), func(p hookPlace) bool {
+		return p.err == nil && (agent.Plugin() != "" || len(p.state.Commands) > 0)
+	})
+}
+
 // agent checks one agent. asked says that the user has named it: then it is checked whether the
 // project uses it or not.
 func (d *Doctor) agent(
-	ctx context.Context, agent *hooks.Agent, places []hookPlace, asked bool,
+	ctx context.Context, agent *Agent, places []hookPlace, asked bool,
 ) []Check {
 	if len(places) == 0 {
 		missing := d.missing(agent, asked)
@@ -85,7 +91,7 @@ func (d *Doctor) agent(
 
 // missing tells of an agent without hooks. It returns nothing for one that the project does not
 // use, unless the user has named it.
-func (d *Doctor) missing(agent *hooks.Agent, asked bool) []Check {
+func (d *Doctor) missing(agent *Agent, asked bool) []Check {
 	c := Check{Agent: agent.Name, Name: "hooks", State: Warn,
 		Hint: "`ctx install " + agent.Name + "` records them as they are said"}
 	switch used := d.used(agent); {
@@ -105,7 +111,7 @@ func (d *Doctor) missing(agent *hooks.Agent, asked bool) []Check {
 }
 
 // hooks checks that all hooks are installed and switched on.
-func (d *Doctor) hooks(agent *hooks.Agent, places []hookPlace) Check {
+func (d *Doctor) hooks(agent *Agent, places []hookPlace) Check {
 	c := Check{Agent: agent.Name, Name: "hooks", State: OK}
 	fail := func(detail, hint string) Check {
 		c.State, c.Detail, c.Hint = Fail, detail, hint
@@ -125,7 +131,7 @@ func (d *Doctor) hooks(agent *hooks.Agent, places []hookPlace) Check {
 			}
 		case one.state.Off:
 			member := "disableAllHooks"
-			if agent.Name == hooks.GeminiCLI {
+			if agent.Name == GeminiCLI {
 				member = "hooksConfig.enabled"
 			}
 			return fail("switched off by "+member+" in "+one.path, "take that line out")
@@ -156,13 +162,13 @@ func (d *Doctor) hooks(agent *hooks.Agent, places []hookPlace) Check {
 }
 
 // last tells when a hook of an agent ran last, and when one last recorded something.
-func (d *Doctor) last(agent *hooks.Agent) []Check {
+func (d *Doctor) last(agent *Agent) []Check {
 	c := Check{Agent: agent.Name, Name: "last hook", State: Warn}
 	if d.Store == nil {
 		c.Detail = "not known without a store"
 		return []Check{c}
 	}
-	l, ok := hooks.LastHook(d.Store, agent.Name)
+	l, ok := LastHook(d.Store, agent.Name)
 	if !ok {
 		c.Detail, c.Hint = "no hook has run yet, as far as is known",
 			"say something to the agent, then look again"
