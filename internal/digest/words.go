@@ -87,9 +87,12 @@ func spoken(text string) string {
 	out := lines[:0:0]
 	for i := 0; i < len(lines); i++ {
 		before := strings.TrimSpace(lines[i])
-		code, after := codeBehind(lines[i+1:])
-		if code == "" || len(strings.Fields(before)) < 2 ||
-			strings.ContainsAny(before[len(before)-1:], ".!?;)`") || pasted.IsCommand(before) {
+		code, after := "", 0
+		if strings.Contains(before, " ") && !pasted.IsCommand(before) &&
+			!strings.ContainsAny(before[len(before)-1:], ".!?;)`") {
+			code, after = codeBehind(lines[i+1:])
+		}
+		if code == "" {
 			out = append(out, lines[i])
 			continue
 		}
@@ -129,14 +132,25 @@ func codeBehind(lines []string) (code string, taken int) {
 			return "", 0
 		}
 		at++
-	} else if !apart || !strings.Contains(code, " -") && !strings.HasPrefix(code, "./") &&
-		!pasted.IsCommand(code) || strings.HasPrefix(code, "-") {
+	} else if !apart ||
+		!hasFlag(code) && !strings.HasPrefix(code, "./") && !pasted.IsCommand(code) {
 		return "", 0
 	}
 	if blank() == 0 && at < len(lines) && !fenced {
 		return "", 0
 	}
 	return strings.Trim(strings.TrimPrefix(code, "$ "), "`"), at
+}
+
+// hasFlag reports whether a line has a flag behind its first word, as -v and --all are.
+func hasFlag(line string) bool {
+	words := strings.Fields(line)
+	return len(words) > 1 && !strings.HasPrefix(words[0], "-") &&
+		slices.ContainsFunc(words[1:], func(w string) bool {
+			w, is := strings.CutPrefix(w, "-")
+			w = strings.TrimPrefix(w, "-")
+			return is && w != "" && prose.IsLetter(rune(w[0]))
+		})
 }
 
 // withoutCalls returns an answer without the calls that the model wrote out as words, in the form
