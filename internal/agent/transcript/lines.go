@@ -213,6 +213,7 @@ func Lines(
 type broken struct {
 	text  []byte
 	lines int
+	in    bool // the text ends in a string
 }
 
 // The most lines and bytes that one record is put together of.
@@ -225,7 +226,7 @@ const (
 func (b *broken) join(l Line) (json.RawMessage, bool) {
 	end := bytes.TrimSpace(l.Text)
 	if b.lines == 0 || l.TooLong || !bytes.HasSuffix(end, []byte("}")) ||
-		len(b.text)+len(end) > maxBrokenBytes {
+		len(b.text)+len(end) > maxBrokenBytes || inString(end, b.in) {
 		return nil, false
 	}
 	text := append(append(b.text[:len(b.text):len(b.text)], `\n`...), valid(end)...)
@@ -238,15 +239,15 @@ func (b *broken) join(l Line) (json.RawMessage, bool) {
 
 // keep takes a line that is no JSON, if a record may go on with it: the first one ends in a string.
 func (b *broken) keep(text []byte) (kept bool) {
-	switch {
-	case b.lines == maxBroken || len(b.text)+len(text) > maxBrokenBytes:
-		return false
-	case b.lines > 0:
-		text = append(append(b.text, `\n`...), text...)
-	case text[0] != '{' || !inString(text):
+	in := inString(text, b.in)
+	if b.lines == maxBroken || len(b.text)+len(text) > maxBrokenBytes ||
+		b.lines == 0 && (text[0] != '{' || !in) {
 		return false
 	}
-	*b = broken{text, b.lines + 1}
+	if b.lines > 0 {
+		text = append(append(b.text, `\n`...), text...)
+	}
+	*b = broken{text, b.lines + 1, in}
 	return true
 }
 
@@ -256,15 +257,14 @@ func (b *broken) end(stats *Stats) {
 	*b = broken{}
 }
 
-// inString reports whether a text ends in a string.
-func inString(text []byte) (in bool) {
+// inString reports whether a text ends in a string, if what is before it ends in one or not.
+func inString(text []byte, in bool) bool {
 	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
+		if text[i] == '\\' {
 			i++
-		case '"':
-			in = !in
+			continue
 		}
+		in = in != (text[i] == '"')
 	}
 	return in
 }
