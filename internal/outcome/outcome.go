@@ -245,9 +245,9 @@ var kin = [...][]string{{"format", "fmt", "formatter", "gofmt"}, {"lint", "linte
 const anyRun = "run execute invoke use"
 
 func askedFor(words string) (list []asked) {
-	bag, any := termsOf(words), terms.Of(anyRun)
+	bag, verbs := termsOf(words), terms.Of(anyRun)
 	isAny := func(t terms.Count) bool {
-		return slices.ContainsFunc(any, func(a terms.Count) bool { return a.Term == t.Term })
+		return slices.ContainsFunc(verbs, func(v terms.Count) bool { return v.Term == t.Term })
 	}
 	if told := slices.DeleteFunc(slices.Clone(bag), isAny); len(told) > 0 {
 		bag = told

@@ -177,7 +177,8 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	next := &share.Head{Store: x.s.Shared, Label: x.o.Label, Number: p.Number,
 		Digest: format.Sum(b), Time: p.Time}
 	renewed, err := x.renew(ctx, head, base, p.Forgot)
-	if errors.Is(err, remote.ErrStale) { // something was forgotten: also in what was put, maybe
+	// Something was forgotten since: also in what was put, maybe
+	if errors.Is(err, remote.ErrStale) && !o.DryRun {
 		err = errors.Join(err, x.takeBack(ctx, packsOf(written)))
 	}
 	if err != nil {
@@ -588,9 +589,9 @@ func (x *Sharer) forgotten(
 	return list, err
 }
 
-// packs calls put for the files with the objects of a push, one after the other: all of them do not
-// fit into memory. A forget may be at work meanwhile: what the push asks others to forget goes
-// without its body, though that may be here still.
+// packs calls put for each file with objects of a push, once it is made: together they may take
+// much memory. A forget may be at work meanwhile: what the push asks others to forget goes without
+// its body, though that may be here still.
 func (x *Sharer) packs(
 	ctx context.Context, list []chosenObject, p *share.Push, put func(named) error,
 ) error {
