@@ -32,7 +32,7 @@ func (s *Reader) Grep(view *refs.View, q SearchQuery, yield func(Line) error) er
 	}
 	for some := range slices.Chunk(list, lookAhead) {
 		lines, errs := make([][]Line, len(some)), make([]error, len(some))
-		eachOf(len(some), func(i int) { lines[i], errs[i] = s.linesOf(some[i], q) })
+		s.eachOf(some, func(i int) { lines[i], errs[i] = s.linesOf(some[i], q) })
 		for i := range some {
 			if errs[i] != nil {
 				return errs[i]

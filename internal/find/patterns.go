@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/search"
@@ -49,17 +50,23 @@ func (s *Reader) lookAt(d search.Document, q SearchQuery, patterns []pattern) (l
 const EnoughRead = 1 << 14
 
 // lookAhead is the number of documents that a search for patterns looks at before it knows whether
-// the hits are enough. Neighbours, inRow of them, are read by one processor, because they are in
-// one block of a pack.
+// the hits are enough. They are read in the order in which they lie in packs, because many are in
+// one block, and inRow in a row by one processor.
 const (
 	lookAhead = 1 << 10
 	inRow     = 1 << 8
 )
 
-// eachOf calls do for each number below n, on all processors.
-func eachOf(n int, do func(i int)) {
-	lists.OnAll((n+inRow-1)/inRow, func(row int) {
-		for i := row * inRow; i < min(n, (row+1)*inRow); i++ {
+// eachOf calls do for the number of each document of a list, on all processors.
+func (s *Reader) eachOf(list []search.Document, do func(i int)) {
+	numbers := make([]int, len(list))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	idOf := func(i int) format.ID { return list[i].ID }
+	numbers = lists.By(numbers, idOf, s.Objects.ByPlace)
+	lists.OnAll((len(list)+inRow-1)/inRow, func(row int) {
+		for _, i := range numbers[row*inRow : min(len(list), (row+1)*inRow)] {
 			do(i)
 		}
 	})
@@ -101,7 +108,7 @@ func (s *Reader) searchPatterns(
 			break
 		}
 		looks := make([]looked, len(some))
-		eachOf(len(some), func(i int) {
+		s.eachOf(some, func(i int) {
 			if mayHave(some[i]) {
 				looks[i] = s.lookAt(some[i], q, patterns)
 			}
