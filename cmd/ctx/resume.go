@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -214,7 +215,7 @@ func (s *spoken) add(m *transcript.Message) {
 		piece := ""
 		switch p.Kind {
 		case transcript.PartText:
-			if p.Text != "" {
+			if strings.TrimSpace(p.Text) != "" {
 				piece = "said " + m.Role + " " + p.Text
 			}
 		case transcript.PartCall:
@@ -294,5 +295,20 @@ func shellWord(s string) string {
 	if plain {
 		return s
 	}
-	return "'" + strings.ReplaceAll(oneLine(s), "'", `'\''`) + "'"
+	if s == oneLine(s) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	var b strings.Builder // a name with a line feed, say, stays what it is, on one line
+	for len(s) > 0 {
+		_, n := utf8.DecodeRuneInString(s)
+		if c := s[:n]; c != "'" && c != `\` && c == oneLine(c) {
+			b.WriteString(c)
+		} else {
+			for i := range n {
+				fmt.Fprintf(&b, `\%03o`, c[i])
+			}
+		}
+		s = s[n:]
+	}
+	return "$'" + b.String() + "'"
 }

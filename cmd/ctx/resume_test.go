@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,22 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
+
+// A word of any bytes stands for itself in a shell, and is printed on one line.
+func TestShellWord(t *testing.T) {
+	sh, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	for _, s := range []string{"", "plain", "two words", "o'clock", "a\nb", "\n", "a\t'\\$x`\"",
+		"\x1b[31m1", "\u202eab", "\xff1", "-x", "~", "é'\r7", `\n`} {
+		word := shellWord(s)
+		got, err := exec.CommandContext(t.Context(), sh, "-c", "printf %s "+word).Output()
+		if err != nil || string(got) != s || word != oneLine(word) {
+			t.Errorf("%q: %s, which is %q, %v", s, word, got, err)
+		}
+	}
+}
 
 // What was written is read back before an agent sees it: anything that is missing, torn or another
 // word is noticed, in every form.

@@ -106,6 +106,17 @@ func back(n int) string {
 		`{"timestamp":"2026-02-03T08:00:00.000Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":%d}}`, n)
 }
 
+// asked is an event with a prompt.
+func asked(text string) string {
+	return fmt.Sprintf(
+		`{"timestamp":"2026-02-03T08:00:00.000Z","type":"event_msg","payload":{"type":"user_message","message":%q,"images":[]}}`, text)
+}
+
+func answered(text string) string {
+	return strings.NewReplacer(`"user"`, `"assistant"`, "input_text", "output_text").Replace(
+		said(text))
+}
+
 // compacted is a compaction that repeats a prompt.
 func compacted(text string) string {
 	item := jsonvalue.AsObject([]byte(said(text)))["payload"]
@@ -139,6 +150,22 @@ func TestCodexDamage(t *testing.T) {
 		{"a prompt that a compaction repeats", lines(said("1"), compacted("1"), said("2")),
 			"user 1 system user 2", nil},
 		{"the same twice", lines(said("1"), said("1")), "user 1 user 1", nil},
+		{"prompts in events alone", lines(asked("1"), answered("2"), asked("3")),
+			"user 1 model 2 user 3", nil},
+		{"an event behind its item", lines(said("1"), asked("1"), answered("2")),
+			"user 1 model 2", nil},
+		{"an event before its item", lines(asked("1"), said("<environment_context>x"+
+			"</environment_context>"), said("1"), answered("2")),
+			"system <environment_context>x</environment_context> user 1 model 2", nil},
+		{"some in events alone", lines(said("1"), asked("1"), asked("1"), asked("4"),
+			answered("2"), said("3\n5"), asked("3\n\n5")),
+			"user 1 user 1 user 4 model 2 user 3\n5", nil},
+		{"an event that is rolled back", lines(said("1"), asked("1"), asked("2"), back(1),
+			said("3")), "user 1 user 3", nil},
+		{"a review", lines(asked("Review the current code changes (staged, unstaged, and "+
+			"untracked files) and provide prioritized findings."), said("3")),
+			"system Review the current code changes (staged, unstaged, and untracked files) " +
+				"and provide prioritized findings. user 3", nil},
 		{"rolled back", lines(said("1"), said("2"), said("3"), back(2), said("4")),
 			"user 1 user 4", nil},
 		{"rolled back beyond the first", lines(said("1"), said("2"), back(9), said("4")),

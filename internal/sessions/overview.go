@@ -35,8 +35,9 @@ type Overview struct {
 	Notes       []digest.Fact // what somebody wanted remembered, oldest first
 	// Also, for a session of another store, is the session of this one with the same beginning: one
 	// that goes on from the same message, or that was imported from the same transcript. "" for none.
-	Also   string
-	origin string // see originOf
+	Also string
+	// Origin is that of the oldest message: the transcript, or the message itself. Forks have one.
+	Origin string
 }
 
 // ByPin compares sessions: those that are pinned come first.
@@ -112,14 +113,14 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 func setAlso(view *refs.View, list []Overview) {
 	own := map[string]string{}
 	for i := range list {
-		if _, shared := history.Owner(view, list[i].Name); !shared && list[i].origin != "" &&
-			own[list[i].origin] == "" {
-			own[list[i].origin] = list[i].Name
+		if _, shared := history.Owner(view, list[i].Name); !shared && list[i].Origin != "" &&
+			own[list[i].Origin] == "" {
+			own[list[i].Origin] = list[i].Name
 		}
 	}
 	for i := range list {
 		if _, shared := history.Owner(view, list[i].Name); shared {
-			list[i].Also = own[list[i].origin]
+			list[i].Also = own[list[i].Origin]
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (o *overviews) parentOf(session string, link format.ID) (p *history.Parent,
 
 func (r *overviewRow) overview(one *Session) Overview {
 	o := Overview{Session: *one, Title: cutTitle(r.said.Name), Agent: r.agent, Git: r.said.Git,
-		First: r.first, Last: r.last, Spoke: r.spoke, Notes: r.notes, origin: r.origin}
+		First: r.first, Last: r.last, Spoke: r.spoke, Notes: r.notes, Origin: r.origin}
 	o.About, _ = history.DecodeAbout(r.about)
 	o.Title = cmp.Or(o.About.Title, o.Title, cutTitle(r.said.Title))
 	if o.Named = o.Title != ""; !o.Named {

@@ -83,12 +83,12 @@ func (s *Reader) CountOnce(view *refs.View, list []Overview) error {
 	for _, foreign := range []bool{false, true} {
 		for i := range list {
 			o := &list[i]
-			if _, others := history.Owner(view, o.Name); others != foreign || o.origin == "" {
+			if _, others := history.Owner(view, o.Name); others != foreign || o.Origin == "" {
 				continue
 			}
 			most := uint64(0)
 			for _, b := range o.Branches {
-				for _, l := range lines[o.origin] {
+				for _, l := range lines[o.Origin] {
 					n, err := s.sharedBy(l, b)
 					if joined := false; err == nil && foreign && n < b.Seq {
 						if joined, err = has[l.Value.ID].Has(b.Value.ID); joined {
@@ -107,7 +107,7 @@ func (s *Reader) CountOnce(view *refs.View, list []Overview) error {
 				b := &o.Branches[k]
 				n := min(b.Own, most)
 				b.Own, most = b.Own-n, most-n
-				lines[o.origin] = append(lines[o.origin], *b)
+				lines[o.Origin] = append(lines[o.Origin], *b)
 				has[b.Value.ID] = s.History(b.Value.ID)
 			}
 		}

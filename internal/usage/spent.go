@@ -76,6 +76,9 @@ func (n *counter) called(c call, e history.Entry) {
 		c.Model = cmp.Or(c.Model, e.Author)
 	}
 	key := e.Source.Agent + "\x00" + cmp.Or(c.Call, e.ID.String())
+	if c.Sums {
+		key += "\x00" + n.origin
+	}
 	was := n.calls[key]
 	c.Model, c.Output = cmp.Or(c.Model, was.Model), max(c.Output, was.Output)
 	if n.calls[key] = c; c.Model == "" {

@@ -134,6 +134,7 @@ type counter struct {
 	// sources are those of the messages of the stores' own sessions.
 	sources map[format.Source]bool
 	calls   map[string]call // by their agent and name
+	origin  string          // where the session that is counted comes from, its forks too
 	// nameless are the calls whose model an older message names.
 	nameless []string
 }
@@ -142,6 +143,7 @@ type counter struct {
 // nor what a session of another store has from the same transcript.
 func (n *counter) session(one *sessions.Overview) error {
 	before := n.r.Messages
+	n.origin = one.Origin
 	for _, b := range one.Branches {
 		through := uint64(0)
 		if b.Name == history.MainBranch {

@@ -27,9 +27,9 @@ func TestSpent(t *testing.T) {
 		{"codex", `{"before":[{"payload":{"type":"token_count","info":{"last_token_usage":` +
 			`{"input_tokens":10,"cached_input_tokens":7,"output_tokens":5},` +
 			`"total_token_usage":{"x":1}}}},{"payload":{"type":"token_count","info":null}},{"payload":{"type":"task_started"}}]}`,
-			[]transcript.Spent{{Call: `{"x":1}`, Input: 3, CacheRead: 7, Output: 5}}},
+			[]transcript.Spent{{Call: `{"x":1}`, Sums: true, Input: 3, CacheRead: 7, Output: 5}}},
 		{"codex", `{"before":[{"payload":{"info":{"last_token_usage":{"input_tokens":1,` +
-			`"cached_input_tokens":7}}}}]}`, []transcript.Spent{{CacheRead: 1}}},
+			`"cached_input_tokens":7}}}}]}`, []transcript.Spent{{Sums: true, CacheRead: 1}}},
 		{"codex", `{"before":"none"}`, nil},
 		{"opencode", `{"info":{"id":"msg_1","modelID":"big-1","tokens":{"input":1,"output":2,` +
 			`"reasoning":3,"cache":{"read":4,"write":5}}}}`, []transcript.Spent{{Call: "msg_1",

@@ -2,11 +2,38 @@ package claudecode
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
+
+// isBlank reports whether parts are nothing but texts without a word.
+func isBlank(parts []json.RawMessage) bool {
+	return !slices.ContainsFunc(transcript.ReadParts(parts), func(p transcript.Part) bool {
+		return p.Kind != transcript.PartText || strings.TrimSpace(p.Text) != ""
+	})
+}
+
+// withWords returns blocks without the texts that have no word, also in results: the API refuses
+// them, and Claude Code sends what is in a session that it goes on with.
+func withWords(list []json.RawMessage) (out []json.RawMessage) {
+	for _, raw := range list {
+		if s, ok := textOf(raw); ok && strings.TrimSpace(s) == "" {
+			continue
+		}
+		block := jsonvalue.AsObject(raw)
+		if said, ok := block.Array("content"); ok && block.Has("tool_use_id") {
+			if left := withWords(said); len(left) < len(said) {
+				block["content"] = jsonvalue.Array(left)
+				raw = jsonvalue.Encode(block)
+			}
+		}
+		out = append(out, raw)
+	}
+	return out
+}
 
 func textBlock(s string) json.RawMessage {
 	return jsonvalue.Encode(jsonvalue.Object{"type": jsonvalue.Encode("text"),

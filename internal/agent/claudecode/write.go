@@ -43,9 +43,14 @@ func (w *writer) Begin(*transcript.Item) {
 
 // Message writes a message as a record.
 func (w *writer) Message(it *transcript.Item) bool {
-	if said, kept, native := transcript.Native(Agent, &it.Message); native {
+	said, kept, native := transcript.Native(Agent, &it.Message)
+	switch {
+	case native && w.Move && !it.Note && isBlank(said):
+		w.Report.Left["messages without a word"]++
+		return false
+	case native:
 		w.native(&it.Message, said, kept)
-	} else {
+	default:
 		w.foreign(it)
 	}
 	return true
@@ -66,7 +71,7 @@ func (w *writer) native(
 	rec.Set("type", kind)
 	switch kind {
 	case kindUser, kindAssistant:
-		rec["message"] = inner(kind, m, kept, said)
+		rec["message"] = w.inner(kind, m, kept, said)
 	case kindQueue, kindAttachment:
 		prompt(kind, kept, said, rec)
 	default:
@@ -142,7 +147,7 @@ func prompt(kind string, kept jsonvalue.Object, parts []json.RawMessage, rec jso
 }
 
 // inner returns the message of a record: the words, and the members that were kept.
-func inner(
+func (w *writer) inner(
 	kind string, m *transcript.Message, kept jsonvalue.Object, parts []json.RawMessage,
 ) json.RawMessage {
 	inner := kept.Object("message").Without()
@@ -158,6 +163,9 @@ func inner(
 		delete(inner, "content")
 	} else if inner["content"] == nil {
 		inner["content"] = content(kind == kindAssistant, kept["listed"], parts)
+		if list, ok := inner.Array("content"); ok && w.Move {
+			inner["content"] = jsonvalue.Array(withWords(list))
+		}
 	}
 	return jsonvalue.Encode(inner)
 }

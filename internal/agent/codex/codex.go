@@ -72,7 +72,21 @@ var clientMarks = transcript.Voices{
 		{Open: "# Context from my IDE setup:", Close: requestMark},
 		{Open: "# Files mentioned by the user:", Close: requestMark},
 	},
+	Opens: func(line string, first bool) int {
+		if first && strings.HasSuffix(line, reviewEnd) && slices.ContainsFunc(reviewLeads[:],
+			func(lead string) bool { return strings.HasPrefix(line, lead) }) {
+			return len(line)
+		}
+		return 0
+	},
 }
+
+// reviewLeads and reviewEnd stand around what Codex asks for whoever chose from /review.
+var reviewLeads = [...]string{"Review the current code changes (staged, ",
+	"Review the code changes against the base branch '",
+	"Review the code changes introduced by commit "}
+
+const reviewEnd = " findings."
 
 const requestMark = "## My request for Codex:"
 
@@ -97,7 +111,7 @@ func Spent(of jsonvalue.Object) []transcript.Spent {
 			return nil
 		}
 		cached := min(u.Number("cached_input_tokens"), u.Number("input_tokens"))
-		return []transcript.Spent{{Call: string(info["total_token_usage"]),
+		return []transcript.Spent{{Call: string(info["total_token_usage"]), Sums: true,
 			Input:     u.Number("input_tokens") - cached,
 			CacheRead: cached, Output: u.Number("output_tokens")}}
 	})

@@ -55,6 +55,15 @@ func (d *decoder) decode(o jsonvalue.Object, before []json.RawMessage) transcrip
 	case typeMeta:
 		name = typeMeta
 		delete(left, "id")
+	case typeEvent:
+		m.Note, m.Role = false, transcript.RoleUser
+		parts, m.Note = transcript.Divide(Agent, &clientMarks,
+			[]json.RawMessage{transcript.TextPart(payload.Text("message"), nil)})
+		if m.Note {
+			m.Role = transcript.RoleSystem
+		}
+		delete(left, "type")
+		delete(left, "message")
 	case typeCompacted:
 		if s, ok := jsonvalue.Text(payload["message"]); ok && s != "" {
 			parts = append(parts, transcript.TextPart(s, nil))

@@ -38,7 +38,7 @@ func ReadOn(
 	})
 	d.met = transcript.Met{}
 	err := transcript.Lines(r, &d.stats, starts(), true, d.marked)
-	d.before.End(&d.stats)
+	d.close()
 	if err == nil {
 		d.leave(m, 0, nil)
 	}
@@ -70,7 +70,7 @@ func readOn(
 	if d.back || d.met.In(earlier) {
 		return d.stats, transcript.ErrWhole
 	}
-	d.before.End(&d.stats)
+	d.close()
 	if err := m.Emit(steps, emit); err != nil {
 		return d.stats, err
 	}
@@ -99,7 +99,7 @@ func (d *reader) marked(o jsonvalue.Object) error {
 	if err := d.record(o); err != nil {
 		return err
 	}
-	if d.before.Empty() {
+	if d.before.Empty() && d.event == nil {
 		d.end = d.stats.Bytes
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -13,8 +14,16 @@ import (
 func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	d := newReader(emit)
 	err := transcript.Lines(r, &d.stats, starts(), true, d.record)
-	d.before.End(&d.stats)
+	d.close()
 	return d.stats, err
+}
+
+// close counts what waits for a record that is not there yet.
+func (d *reader) close() {
+	if d.event != nil {
+		d.before.Add(d.event, &d.stats)
+	}
+	d.before.End(&d.stats)
 }
 
 func newReader(emit func(transcript.Step) error) *reader {
@@ -29,6 +38,9 @@ type reader struct {
 	begins string // the session whose history this one may begin with
 	before transcript.Before
 	order  []said
+	asked  []string          // the newest prompts in items, see noteAsked
+	event  jsonvalue.Object  // a prompt that no item has so far
+	alone  bool              // a prompt stood in an event alone
 	seen   map[string]string // digests of calls and results, by type and id
 	open   map[string]string // the tools of calls without a result
 
@@ -55,6 +67,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 		d.meta(o.Object("payload"))
 	}
 	d.stats.ReadHome(hints)
+	d.noteAsked(o)
 	if hints != nil && (hints.Added || hints.Gone != "") {
 		d.stats.Pass("stand-in")
 		return nil
@@ -82,7 +95,9 @@ func (d *reader) record(o jsonvalue.Object) error {
 		return d.say(o, false)
 	case typeEvent:
 		switch payload.Text("type") {
-		case "user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content":
+		case "user_message":
+			return d.askedInEvent(o, payload)
+		case "agent_message", "agent_reasoning", "agent_reasoning_raw_content":
 			d.stats.Pass("copy of a message")
 			return nil
 		case "item_completed":
@@ -106,6 +121,80 @@ func (d *reader) record(o jsonvalue.Object) error {
 	}
 	d.wait(o)
 	return nil
+}
+
+// maxAsked is how many prompts in items are looked at for the copy of an event.
+const maxAsked = 16
+
+// noteAsked notes the prompt of an item, so that the event with its copy is known as one. It stands
+// behind it in rollouts of today.
+func (d *reader) noteAsked(o jsonvalue.Object) {
+	item := o
+	if o.Has("payload") {
+		item = o.Object("payload")
+	}
+	if item.Text("type") != itemMessage || item.Text("role") != "user" {
+		return
+	}
+	if d.asked = append(d.asked, spaceless(wordsOf(item))); len(d.asked) > maxAsked {
+		d.asked = d.asked[1:]
+	}
+	if d.event != nil && d.isCopy(d.event.Object("payload").Text("message")) {
+		d.event = nil
+		d.stats.Pass("copy of a message")
+	}
+}
+
+func wordsOf(item jsonvalue.Object) (text string) {
+	list, _ := item.Array("content")
+	for _, raw := range list {
+		text += jsonvalue.AsObject(raw).Text("text")
+	}
+	return text
+}
+
+func spaceless(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// isCopy reports whether an item has each line of a prompt, and forgets that item.
+func (d *reader) isCopy(text string) bool {
+	at := slices.IndexFunc(d.asked, func(item string) bool {
+		for line := range strings.Lines(text) {
+			if !strings.Contains(item, spaceless(line)) {
+				return false
+			}
+		}
+		return true
+	})
+	if at >= 0 {
+		d.asked = slices.Delete(d.asked, at, at+1)
+	}
+	return at >= 0
+}
+
+// askedInEvent reads an event with a prompt. If no item has the prompt, the event is the message.
+func (d *reader) askedInEvent(o, payload jsonvalue.Object) error {
+	if err := d.sayEvent(); err != nil {
+		return err
+	}
+	if text := payload.Text("message"); strings.TrimSpace(text) == "" || d.isCopy(text) {
+		d.stats.Pass("copy of a message")
+		return nil
+	}
+	d.back = d.back || d.on // its item may stand before the mark
+	if d.event = o; d.alone {
+		return d.sayEvent()
+	}
+	return nil
+}
+
+// sayEvent emits the prompt that no item had.
+func (d *reader) sayEvent() error {
+	o := d.event
+	if o == nil {
+		return nil
+	}
+	d.event, d.alone = nil, true
+	return d.say(o, true)
 }
 
 // compacted reads what the model was given in the place of earlier messages: copies of what the
@@ -178,6 +267,19 @@ func (d *reader) wait(o jsonvalue.Object) {
 
 // item reads a response item. A call or a result that comes again unchanged says nothing new.
 func (d *reader) item(o, payload jsonvalue.Object) error {
+	// Between an event and its item stands only what the client says
+	switch payload.Text("role") {
+	case "developer":
+	case "user":
+		if d.event == nil || clientMarks.Client(wordsOf(payload)) {
+			break
+		}
+		fallthrough
+	default:
+		if err := d.sayEvent(); err != nil {
+			return err
+		}
+	}
 	if id := payload.Text("call_id"); id != "" && !o.Has(transcript.HintName) {
 		key := transcript.Derive(32, payload.Text("type"), id)
 		if d.met != nil {
@@ -239,6 +341,9 @@ func (d *reader) spawned(m *transcript.Message) {
 
 // rollBack emits a rewind over the newest turns.
 func (d *reader) rollBack(o jsonvalue.Object, turns int) error {
+	if err := d.sayEvent(); err != nil {
+		return err
+	}
 	d.wait(o)
 	at := len(d.order)
 	for turns > 0 && at > 0 {

@@ -61,7 +61,7 @@ func (w *writer) Message(it *transcript.Item) bool {
 		w.Report.Left["records that name a fork"]++
 		return false
 	}
-	if said, kept, native := transcript.Native(Agent, m); native {
+	if said, kept, native := transcript.Native(Agent, m); native && kept.Text("type") != typeEvent {
 		w.native(m, said, kept)
 	} else {
 		w.foreign(it)

@@ -30,6 +30,8 @@ type heldAnswer struct {
 	rec   jsonvalue.Object
 	calls []*heldCall
 	notes []jsonvalue.Object // that came meanwhile
+	// after is what the model said behind the results of calls that its provider carried out
+	after []json.RawMessage
 }
 
 type heldCall struct {
@@ -270,12 +272,23 @@ func (w *writer) model(it *transcript.Item) {
 			}
 			inOrder = append(inOrder, transcript.ThoughtPart(p.Text, nil))
 			trailing = trailing && leading
+		case transcript.PartResult:
+			if c := held.open(p.ID); c != nil { // the provider carried it out
+				_, c.failed = p.Said()
+				c.of, c.result = m, append(c.result, w.bare(p))
+				continue
+			}
+			inOrder, trailing = append(inOrder, w.bare(p)), false
 		case transcript.PartCall:
 			held.calls = append(held.calls,
 				&heldCall{Call: format.Call{ID: p.ID, Tool: p.Tool}, args: p.Args, when: m.Time})
 			inOrder = append(inOrder, w.bare(p))
 			leading = false
 		default:
+			if n := len(held.calls); n > 0 && held.calls[n-1].result != nil {
+				held.after = append(held.after, w.bare(p))
+				continue
+			}
 			trailing = trailing && len(held.calls) == 0
 			leading = false
 			content = append(content, w.bare(p))
@@ -368,10 +381,17 @@ func (w *writer) answers(m *transcript.Message) bool {
 // open returns the held call that waits for a result; nil for none.
 func (w *writer) open(id string) *heldCall {
 	for _, h := range slices.Backward(w.held) {
-		if i := slices.IndexFunc(h.calls,
-			func(c *heldCall) bool { return c.ID == id && c.result == nil }); i >= 0 {
-			return h.calls[i]
+		if c := h.open(id); c != nil {
+			return c
 		}
+	}
+	return nil
+}
+
+func (h *heldAnswer) open(id string) *heldCall {
+	if i := slices.IndexFunc(h.calls,
+		func(c *heldCall) bool { return c.ID == id && c.result == nil }); i >= 0 {
+		return h.calls[i]
 	}
 	return nil
 }
@@ -384,14 +404,22 @@ func (w *writer) flush(goesOn bool) {
 	for _, h := range held {
 		w.answer(h)
 	}
-	if len(held) == 0 || goesOn || len(held[len(held)-1].calls) == 0 {
+	if len(held) == 0 || goesOn {
 		return
 	}
-	last := held[len(held)-1].rec
-	w.write(jsonvalue.NewObject("id", transcript.UUID(Agent, "after", last.Text("id")), "timestamp",
-		last["timestamp"], "type", "gemini",
-		"content", cannedInterruption, transcript.HintName, transcript.Added()))
+	last := held[len(held)-1]
+	if len(last.calls) == 0 || len(last.after) > 0 {
+		return
+	}
+	w.goOn(last.rec, cannedInterruption)
 	w.Report.Changed["answers that end with a result"]++
+}
+
+// goOn writes what the model says after the results of an answer.
+func (w *writer) goOn(of jsonvalue.Object, content any) {
+	w.write(jsonvalue.NewObject("id", transcript.UUID(Agent, "after", of.Text("id")), "timestamp",
+		of["timestamp"], "type", "gemini", "content", content,
+		transcript.HintName, transcript.Added()))
 }
 
 // answer writes an answer with the results of its calls, and an error for each that has none.
@@ -416,6 +444,9 @@ func (w *writer) answer(h *heldAnswer) {
 	setCalls(h.rec, calls)
 	w.hintAnswer(h, calls)
 	w.write(h.rec)
+	if len(h.after) > 0 {
+		w.goOn(h.rec, h.after)
+	}
 	for _, rec := range h.notes {
 		w.write(rec)
 	}

@@ -195,7 +195,9 @@ const (
 // in one of them only.
 type Spent struct {
 	// Call names the call: records with one name are of one call, and the newest of them counts.
-	Call       string
+	Call string
+	// Sums says that Call is made of sums of a session: another session may come to the same.
+	Sums       bool
 	Model      string // "" where the author of the message is the model
 	Input      uint64 // that no cache had
 	CacheRead  uint64

@@ -66,8 +66,8 @@ func (w *writer) Add(it Item) error {
 	if IsBeside(m.Origin.Message) && !w.Beside {
 		return nil
 	}
-	if len(m.Results) == 0 && !m.Note {
-		w.answer()
+	if len(m.Results) == 0 {
+		w.answer() // before a note, too: an API wants results right behind their calls
 	}
 	w.When = Stamp(m.Time)
 	if !w.begun {
