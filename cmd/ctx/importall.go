@@ -182,6 +182,11 @@ func importAll(a *app, paths []string, dryRun bool) error {
 		if err := here.failed(); err != nil || found > 0 {
 			return err
 		}
+		if slices.Contains(noted, p.Dir) && len(p.Asked) == 0 && !left && !here.closed {
+			a.say("ctx: import: 0 transcripts found: what agents had of this project is here, " +
+				"and they keep it no longer")
+			return nil
+		}
 		none := notFound("a transcript of this project: %q", append(p.Asked, p.Dir)[0])
 		if left {
 			return withHint(none, "`ctx import FILE` takes a transcript that was left out")

@@ -81,6 +81,7 @@ type sessionsHere struct {
 	of     []found  // what an import needs of each of all
 	looked string   // names the directories in which agents keep their files
 	unread []string // the databases that cannot be read
+	closed bool     // a database tells of no session, or cannot be opened here
 }
 
 func (a *app) sessionsHere(s *session.Store, q *catalog.Asker) *sessionsHere {
@@ -126,6 +127,7 @@ func (h *sessionsHere) addListed(
 	if !ok {
 		h.unread = append(h.unread, path)
 	}
+	h.closed = h.closed || path != "" && len(listed) == 0
 	files := map[string]bool{}
 	for _, f := range h.of {
 		if f.agent == agent.Name {

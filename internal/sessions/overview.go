@@ -235,6 +235,12 @@ func (r *overviewRow) read(fresh []history.Entry, now time.Time, words wordsOf) 
 			return err
 		}
 		latest.Older(transcript.SessionSaidOf(agent, shown.Parts, latest.Git == ""))
+		if title, of := transcript.SummaryOf(agent, shown.Parts); of != "" &&
+			slices.ContainsFunc(fresh, func(e history.Entry) bool {
+				return e.Source != nil && e.Source.Message == of
+			}) {
+			latest.Older(transcript.SessionSaid{Title: title})
+		}
 	}
 	latest.Older(r.said)
 	r.said = latest

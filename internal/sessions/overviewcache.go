@@ -13,7 +13,7 @@ import (
 )
 
 // overviewVersion is that of what a row holds, and of the rules by which it is found.
-const overviewVersion = 8
+const overviewVersion = 9
 
 // overviewRow is what the cache has of a session. It depends only on the tip and the link: words
 // that are forgotten empty the cache.

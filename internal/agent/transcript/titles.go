@@ -126,8 +126,25 @@ func before(kept jsonvalue.Object, each func(jsonvalue.Object)) {
 	}
 }
 
-// claude reads records of Claude Code. Its "summary" records are not titles of the session that has
-// them: they name the last message of another one.
+// SummaryOf returns the title in a "summary" record of older versions of Claude Code, and the
+// message of which the session has the title: seldom one of the session with the record. of is ""
+// for any other message.
+func SummaryOf(agent string, parts []byte) (title, of string) {
+	if agent != "claude-code" || !bytes.Contains(parts, []byte(`"leafUuid"`)) {
+		return "", ""
+	}
+	list, _ := jsonvalue.ElementsWithin(parts)
+	for _, raw := range list {
+		o := jsonvalue.AsObject(raw)
+		title = cmp.Or(title, o.Text("text"))
+		if kept := o.Object(agent); kept.Text("type") == "summary" {
+			of = kept.Text("leafUuid")
+		}
+	}
+	return title, of
+}
+
+// claude reads records of Claude Code.
 func claude(kept jsonvalue.Object, _ []string) (s SessionSaid) {
 	before(kept, func(o jsonvalue.Object) {
 		s.Older(SessionSaid{Name: o.Text("customTitle"), Title: o.Text("aiTitle")})
