@@ -348,7 +348,7 @@ func IsForClient(text string) bool {
 
 // ownWords returns the words that the user typed. It removes the blocks in angle brackets and the
 // marks for an interruption that a client adds. Of a command of the client, the name and the
-// arguments remain.
+// arguments remain, and so does the name where the client tells it by its words alone.
 func ownWords(text string) string {
 	if name, ok := between(text, "<command-name>", "</command-name>"); ok {
 		args, _ := between(text, "<command-args>", "</command-args>")
@@ -378,7 +378,23 @@ func ownWords(text string) string {
 			return cmp.Or(strings.TrimSpace(given), text)
 		}
 	}
+	if strings.Count(text, "\n") >= shortPrompt && slices.ContainsFunc(initLeads[:],
+		func(lead string) bool { return strings.HasPrefix(text, lead) }) {
+		return "/init"
+	}
 	return text
+}
+
+// initLeads begin what clients send for /init, and say nowhere: Crush and opencode, Codex CLI,
+// Gemini CLI and what is made of it.
+var initLeads = [...]string{
+	"Please analyze this codebase and create a",
+	"Create or update **AGENTS.md** to help future agents work in this codebase.",
+	"Create or update **CRUSH.md** to help future agents work in this codebase.",
+	"Create or update `AGENTS.md` for this repository.",
+	"Generate a file named AGENTS.md that serves as a contributor guide",
+	"You are an AI agent that brings the power of Gemini directly into the terminal.",
+	"You are Qwen Code, an interactive CLI agent. Analyze the current directory and generate",
 }
 
 const (

@@ -71,6 +71,16 @@ func TestPrompts(t *testing.T) {
 			"prompt: Add a lamp"},
 		{"a template without", "## User Input\n\n```text\n\n```\n\nConsider the input.",
 			"prompt: User Input\nprompt: Consider the input."},
+		{"the template of /init of Crush", "Create or update **AGENTS.md** to help future agents " +
+			"work in this codebase.\n\nFirst: check.\n\n**Include**: commands.\n", "prompt: /init"},
+		{"the template of /init of opencode", "Please analyze this codebase and create an AGENTS.md " +
+			"file containing:\n1. Build commands\n2. Style\n3. Never more than 20 lines", "prompt: /init"},
+		{"the words of one", "Please analyze this codebase and create a map of it.",
+			"prompt: Please analyze this codebase and create a map of it."},
+		{"a short trace", "It stops:\nTypeError: x is undefined\n    at run (/p/a.js:1:3)\n" +
+			"    at main (/p/a.js:9:3)\nWhy?",
+			"prompt: It stops:\nprompt: TypeError: x is undefined\nprompt: [2 lines of a stack trace]\n" +
+				"prompt: Why?"},
 		{"a plan in Cursor", "Lamps and tide\n\nImplement the plan as specified, it is attached for " +
 			"your reference. Do NOT edit the plan file itself.\n\nDon't stop.", "prompt: Lamps and tide"},
 		{"words that lead to a log", "It still stops:\n" + log + "Why?",

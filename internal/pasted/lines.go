@@ -71,7 +71,8 @@ func isDiff(s string, mode Kind) bool {
 func isTrace(s, t string, mode Kind) bool {
 	switch {
 	case hasAny(t, "Traceback (most recent call", "Caused by: ", "Exception in thread ",
-		"panic: ", "During handling of the above", "thread '", "stack backtrace:"):
+		"panic: ", "During handling of the above", "thread '", "stack backtrace:",
+		"note: run with `RUST_BACKTRACE"):
 		return true
 	case strings.HasPrefix(t, "goroutine ") && strings.HasSuffix(t, "]:"):
 		return true

@@ -43,15 +43,17 @@ type Block struct {
 	Telling string
 }
 
-// The smallest block: shorter ones stay. A long line is one that nobody types.
+// The smallest block: shorter ones stay. Nobody types the lines of a trace. A long line is one that
+// nobody types, either.
 const (
 	minLines = 4
+	minTrace = 2
 	longLine = 400
 )
 
 // Find returns the blocks of a text, in order.
 func Find(text string) []Block {
-	if len(text) < longLine && strings.Count(text, "\n") < minLines-1 {
+	if len(text) < longLine && strings.Count(text, "\n") < minTrace-1 {
 		return nil
 	}
 	f := finder{lines: linesOf(text), text: text}
@@ -176,7 +178,8 @@ func (f *finder) block() (b Block, ok bool) {
 		if at := f.fencedBehind(from, to); at > 0 {
 			b.Start, b.End = at, f.lines[to].end
 		}
-		return b, b.Lines >= minLines || b.End-b.Start >= longLine
+		return b, b.Lines >= minLines || b.End-b.Start >= longLine ||
+			kind == Trace && b.Lines >= minTrace
 	}
 	f.at++
 	return b, false

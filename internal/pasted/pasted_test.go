@@ -59,6 +59,11 @@ func TestFoldsWhatWasPasted(t *testing.T) {
 			"main.main()\n\t/p/a.go:4 +0x2f", "[7 lines of a stack trace: panic: nil map]"},
 		{"Node", "TypeError: x is undefined\n" + many(4, "    at run (/p/a.js:%d:3)"),
 			"TypeError: x is undefined\n[4 lines of a stack trace]"},
+		{"a short one of Node", "TypeError: x is undefined\n" + many(2, "    at run (/p/a.js:%d:3)"),
+			"TypeError: x is undefined\n[2 lines of a stack trace]"},
+		{"Rust that panics", "thread 'main' panicked at src/main.rs:4:5:\nindex out of bounds\n" +
+			"note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+			"[3 lines of a stack trace: thread 'main' panicked at src/main.rs:4:5:]"},
 		{"Java", "Exception in thread \"main\" java.lang.IllegalStateException: closed\n" +
 			many(3, "\tat a.b.C.run(C.java:%d)"), "[4 lines of a stack trace: Exception in thread " +
 			"\"main\" java.lang.IllegalStateException: closed]"},
@@ -143,6 +148,8 @@ func TestKeepsWhatWasWritten(t *testing.T) {
 		{"requirements", "- keep the old flag names\n- error: must be one line\n- no new files\n" +
 			"- INFO is the default level\n- ask before each push"},
 		{"numbered steps", many(8, "%d. Read the file and say what it does.")},
+		{"a line of a trace", "The log says\n  at run (a.js:3:1)\nand then it stops. What does\n" +
+			"panic: nil map\nmean?"},
 		{"code to be used", "Use this:\n```go\nfunc run(list []string) error {\n\tfor _, s := range list {\n" +
 			"\t\tfmt.Println(s)\n\t}\n\treturn nil\n}\n```"},
 		{"a list of a person", strings.Repeat("- check the north lamp\n", 30)},
