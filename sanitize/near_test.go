@@ -103,6 +103,11 @@ func TestNear(t *testing.T) {
 		"WRONG_PASSWORD Status = 0xC000006A",
 		"PasswordRules at https://example.org/rules/Section42",
 		"[REDACTED:password] Vq3xTz8LmK1wRb7Yc2",
+		"backup codes are printed in settings since 2026-01-02 at a1b2-c3d4",
+		"The recovery code path handles error codes 1234-5678",
+		"an OTP that this code must read with each test", "the 2FA page is at port 8080",
+		"otp 26.2.1, elixir 1.17", "OTP key rotation is done", "OTP 4 test data sets",
+		"session id: 019f0000-0000-7000-8000-000000000001", "backup code in src/backup2026.go",
 	} {
 		if out, _, err := Text([]byte(harmless)); err != nil || string(out) != harmless {
 			t.Errorf("%q is %q: %v", harmless, out, err)
@@ -115,6 +120,16 @@ func TestRecovery(t *testing.T) {
 	for text, secret := range map[string]string{
 		"    Password:\n      626417-690998-597146-519992-499059-492778-225863-528462":            "499059",
 		"MNEMONIC=\"heron lake bell lane depot keeper orchard night gauge tide lamp pier\"":       "orchard",
+		"Backup codes: 1234-5678 8765-4321 1122-3344":                                             "1122",
+		"backup codes:\n1. 4f9d-22ab\n2. 8c1e-7d03\n3. 0b6a-91fe\n":                               "0b6a",
+		"a recovery code is 9f3k-22mz-71qp":                                                       "9f3k",
+		"My recovery codes:\n  38291-10293\n  19283-55621":                                        "55621",
+		`{"backup_codes":["38291023","a93kd81x"]}`:                                                "a93kd81x",
+		"TOTP key: KNSW G4TF OQQG S4ZA NVXX EZJA":                                                 "EZJA",
+		"authenticator key: gezd gnbv gy3t qojq gezd gnbv gy3t qojq":                              "gy3t",
+		"otp key JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP":                                                "JBSWY3",
+		"mfa_seed: KNSWG4TFOQQGS4ZANVXXEZJA":                                                      "KNSWG4",
+		"PHPSESSID=q8zr1mxv93lkpp2ttuuw7ya123":                                                    "q8zr1mxv",
 		"Your seed phrase:\nheron lake bell lane depot keeper orchard night gauge tide lamp pier": "heron",
 	} {
 		if out, _, err := Text([]byte(text)); err != nil || strings.Contains(string(out), secret) {

@@ -76,7 +76,8 @@ func mayBeKey(name []byte) bool {
 		"et", "at", "lt", // secret, pat, salt
 		"ta", // key-data
 		"ng", // secret string
-		"rf": // csrf
+		"rf", // csrf
+		"ed": // seed
 		return true
 	}
 	return false
@@ -100,6 +101,10 @@ func kindOf(before, last string) Key {
 	case "creds", "csrf", "xsrf":
 		return weakKey
 	case "access", "private": // VENDORACCESS=…
+		return plainKey
+	case "seed": // of a second factor
+		return when(before == "totp" || before == "otp" || before == "mfa", weakKey)
+	case "phpsessid", "jsessionid":
 		return plainKey
 	case "session": // of Bitwarden
 		return when(before == "bw", weakKey)

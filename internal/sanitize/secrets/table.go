@@ -108,6 +108,9 @@ func eachTrigger(add func(trigger)) {
 		{eachRule, (*scan).authAt, "AUTH |PASS |LOGIN |IDENTIFY "},
 		{eachRule, (*scan).fieldAt, "form-data; name="},
 		{eachRule, (*scan).wordsAt, "nemonic|NEMONIC|eed phrase|eed words|ecovery phrase|ecret phrase"},
+		{eachRule, (*scan).codesAt, "ackup code|ackup Code|ackup_code|ACKUP_CODE|ackupCode" +
+			"|ecovery code|ecovery Code|ecovery_code|ECOVERY_CODE|ecoveryCode|cratch code" +
+			"|TOTP |OTP |otp |2FA |MFA |uthenticator "},
 		{eachRule, (*scan).resultAt, "random_password"},
 		{encodedRule, (*scan).encodedAt, "LS0tLS1CRUdJTiB|TFMwdExTMUNS|eyJ|ZXlK"},
 	} {
