@@ -231,7 +231,7 @@ func TestOneLineEach(t *testing.T) {
 	t.Run("a path with a colon and a space", func(t *testing.T) {
 		got := choose(facts(edited("/p/a: b.go", ": Parse", 1, 2), read("/p/c: d.go", ": Scan")),
 			endless)
-		contains(t, got, "changed: edited a: b.go (+1 -2): Parse", "state: last steps: read c: d.go: Scan")
+		contains(t, got, "changed: edited a: b.go (+1 -2): Parse", "state: last steps: edited a: b.go; read c: d.go: Scan")
 	})
 	t.Run("a file that was moved", func(t *testing.T) {
 		f := digest.Fact{Kind: digest.Edit, Path: "/p/b.go", Text: "moved /p/a.go to /p/b.go"}

@@ -84,8 +84,9 @@ func (c *chooser) isOver(i int, l *later) bool {
 			return l.linted || l.closed || l.edited && l.passed
 		}
 		return l.passed || l.tested
-	case digest.Todo: // of a list before the newest, or done with a commit
-		return f.Seq < min(l.listed, l.wanted) || f.State == digest.Active && l.closed
+	case digest.Todo: // of a list before the newest, or done with a commit, or left behind
+		return f.Seq < min(l.listed, l.wanted) || f.State == digest.Active && l.closed ||
+			c.turnOf != nil && c.isLeft(c.turnOf[i])
 	case digest.Decision: // the user wants something else, or has changed their mind
 		_, answer, ok := strings.Cut(strings.ToLower(f.Text), " → ")
 		return ok && answer != "" && slices.ContainsFunc(l.asked, func(n int) bool {
@@ -95,7 +96,8 @@ func (c *chooser) isOver(i int, l *later) bool {
 				c.turnOf[n] == c.turnOf[i]+1 && strings.Contains(said, "changed my mind")
 		})
 	case digest.Recap: // the work has come further
-		return f.Seq < c.answered && (c.short || f.Key == digest.Current) || c.ended(i, f.Text, l)
+		return f.Key == digest.Current && (f.Seq < c.answered || l.edited && l.wanted > f.Seq) ||
+			c.short && f.Seq < c.answered || c.ended(i, f.Text, l)
 	case digest.Report, digest.Returned: // the answer says what was done of the plan
 		return f.Seq < c.carried || c.ended(i, f.Text, l)
 	case digest.Said, digest.Answer:
@@ -103,6 +105,13 @@ func (c *chooser) isOver(i int, l *later) bool {
 			c.ended(i, f.Text, l) || c.ended(i, f.Heading, l)
 	}
 	return false
+}
+
+// isLeft reports whether the work went on from a turn that ended: a later one that changed
+// something ended, too.
+func (c *chooser) isLeft(t int) bool {
+	isDone := func(t turn) bool { return t.acts && c.isAnswered(&t) }
+	return c.isAnswered(&c.turns[t]) && slices.ContainsFunc(c.turns[t+1:], isDone)
 }
 
 // ended reports whether what ends the state that words of an item tell of came after it.

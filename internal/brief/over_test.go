@@ -113,6 +113,16 @@ func TestOver(t *testing.T) {
 		{"a decision for nothing", which(""), one(prompt("Do not wait for it")), false},
 		{"what a summary has as next, and an answer", plan, one(done), true},
 		{"what a summary has as next", plan, one(edit), false},
+		{"what a summary has as next, and a change that somebody asked for since", plan,
+			one(prompt("Mend the gauges"), edit), true},
+		{"an open item, and two turns that ended", todo("Mend it", digest.Open),
+			one(done, prompt("Mend the gauges"), edit, settles, prompt("Go on")), true},
+		{"an open item, and a turn that changed nothing", todo("Mend it", digest.Open),
+			one(done, prompt("Is it so?"), settles, prompt("Go on")), false},
+		{"an open item, and a turn that goes on", todo("Mend it", digest.Open),
+			one(done, prompt("Mend the gauges"), edit), false},
+		{"an open item of a turn that was stopped", todo("Mend it", digest.Open),
+			one(prompt("Mend the gauges"), edit, settles, prompt("Go on")), false},
 	} {
 		over := Overruled(facts(slices.Concat(one(task, c.first), c.later)...), Root{})
 		got := slices.ContainsFunc(over, func(f digest.Fact) bool { return f.Text == c.first.Text })

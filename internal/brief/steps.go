@@ -1,6 +1,8 @@
 package brief
 
 import (
+	"cmp"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,8 +15,9 @@ import (
 const lastSteps = "last steps: "
 
 const (
-	maxStep      = 100 // the cost of the text of a step
-	maxStepNames = 3   // of a file that was read
+	maxStep      = 70 // the cost of the text of a step
+	maxEnd       = 60 // of how it ended
+	maxStepNames = 3  // of a file that was read
 	maxSteps     = 800
 	stepsShare   = 8 // of the room, in hundredths, that the line has at least
 )
@@ -24,20 +27,25 @@ func (c *chooser) reserve(o Options) {
 	if c.turnOf == nil || o.InOrder || c.besideSummary() {
 		return
 	}
-	edited := false // what was looked at before is done with
+	edited, acts := false, 0 // what was looked at before is done with
 	for i := range slices.Backward(c.items) {
-		kind := c.items[i].fact.Kind
-		if c.turnAt(i) != c.turnAt(len(c.items)-1) || kind == digest.Answer {
+		it := &c.items[i]
+		f, told := it.fact, it.fact.Checks() || it.fact.Kind == digest.Edit // in lines of their own
+		if c.turnAt(i) != c.turnAt(len(c.items)-1) || f.Kind == digest.Answer {
 			break
 		}
-		edited = edited || kind == digest.Edit
-		if !(edited && c.items[i].fact.Looks()) && !c.items[i].taken &&
-			!c.shown[c.items[i].fact.Entry] && c.step(i) != "" &&
-			(len(c.trail) == 0 || !prose.Announces(c.items[i].fact.Text)) { // the calls say it
-			c.trail = append(c.trail, i)
+		edited = edited || f.Kind == digest.Edit
+		if edited && f.Looks() || acts > 0 && prose.Announces(f.Text) || // the calls say it
+			it.taken && !told || c.shown[f.Entry] || c.step(i) == "" {
+			continue
+		}
+		if c.trail = append(c.trail, i); !told {
+			acts++
 		}
 	}
-	if len(c.trail) > 0 {
+	if acts == 0 {
+		c.trail = nil
+	} else {
 		c.spare = min(o.Room*stepsShare/100, maxSteps)
 		c.left -= c.spare
 	}
@@ -50,7 +58,12 @@ func (c *chooser) steps() (out []Line) {
 	text := ""
 	for _, i := range c.trail {
 		l := c.items[c.trail[0]].line
-		text = strings.TrimSuffix(c.step(i), ".") + text
+		step := strings.TrimSuffix(c.step(i), ".")
+		if verb, name, _ := strings.Cut(step, " "); c.items[i].fact.Kind == digest.Edit &&
+			strings.HasPrefix(text, dot+verb+" ") && !strings.Contains(name, " ") {
+			text = ", " + strings.TrimPrefix(text, dot+verb+" ") // files in a row
+		}
+		text = step + text
 		l.Section, l.Turn, l.Text = State, 0, lastSteps+text
 		if c.cost(l) > min(c.left, maxSteps) {
 			break
@@ -70,6 +83,20 @@ func (c *chooser) step(i int) string {
 	it := &c.items[i]
 	text := it.line.Text
 	switch f := it.fact; f.Kind {
+	case digest.Command, digest.Search:
+		command, why, end := f.Parts()
+		if text = "ran " + c.root.Shorten(command); f.Kind == digest.Search && f.Key == "" {
+			text = it.line.Text
+		} else if len(text) > maxStep && why != "" {
+			text = "ran: " + why
+		}
+		if f.Checks() && f.State == digest.Passed {
+			end = cmp.Or(end, "passed")
+		}
+		if text = prose.Cut(text, maxStep); end != "" {
+			text += ": " + prose.Cut(end, maxEnd)
+		}
+		return text
 	case digest.Read:
 		if what, names, ok := strings.Cut(text, ": "); ok {
 			list := strings.Split(names, ", ")
@@ -81,18 +108,11 @@ func (c *chooser) step(i int) string {
 			return ""
 		}
 		text = strings.TrimSuffix(text, ":")
-	case digest.Command:
-		if f.Checks() && f.Ran() { // a line of its own says how the newest one ended
-			return ""
+	case digest.Edit:
+		if verb, _, _ := strings.Cut(f.Text, " "); verb != "moved" {
+			text = verb + " " + path.Base(c.root.Name(f.Path))
 		}
-		text, _ = c.outcome(i)
-		text = strings.TrimSuffix(text, ": passed")
-		if ran, why, ok := strings.Cut(text, " # "); ok && len(ran) > maxStep {
-			text = "ran: " + why
-		} else if ok {
-			text = ran
-		}
-	case digest.Search, digest.Act:
+	case digest.Act:
 	default:
 		return ""
 	}

@@ -29,7 +29,15 @@ func TestSteps(t *testing.T) {
 		{"of a script its purpose", facts(asked, long), "ran: Show all"},
 		{"a check that ended has its own line", facts(asked, tests("9 passed", digest.Passed)), ""},
 		{"what was looked at since the newest change", facts(asked, read("/p/b.go", ""),
-			edited("/p/a.go", "", 1, 0), searched), "searched ListTokens in src: a.go, b.go"},
+			edited("/p/a.go", "", 1, 0), searched),
+			"edited a.go; searched ListTokens in src: a.go, b.go"},
+		{"how each ended, in the order of time", facts(asked,
+			ran("git merge origin/main --no-edit # Merge the branch: exit status 1", digest.Failed),
+			edited("/p/a.go", ": Parse", 1, 0), tests("9 passed", digest.Passed), shown),
+			"ran git merge origin/main --no-edit: exit status 1; edited a.go; ran go test: 9 passed; " +
+				"ran gh release view v1"},
+		{"a script that failed", facts(asked, ran("for f in "+strings.Repeat("file ", 30)+
+			"; do cat $f; done # Show all: exit status 2", digest.Failed)), "ran: Show all: exit status 2"},
 		{"none after the answer", facts(asked, searched, answer("The parser keeps all tokens.")), ""},
 		{"none of an older turn", facts(asked, searched, prompt("Now print the tables")), ""},
 	} {

@@ -67,10 +67,8 @@ func (f *Fact) did(a args, state State) string {
 		ended = " → " + string(state)
 	}
 	switch f.Kind {
-	case Command:
-		return "$ " + f.Command() + ended
-	case Search:
-		if f.Key != "" {
+	case Command, Search:
+		if f.Kind == Command || f.Key != "" {
 			return "$ " + f.Command() + ended
 		}
 		pattern, where := a.text(patternNames), a.text(pathNames)
@@ -129,17 +127,24 @@ func (f *Fact) Ended() string {
 
 // Command returns the command of a fact, without why it was run and how it ended.
 func (f *Fact) Command() string {
-	text, _, _ := strings.Cut(strings.TrimPrefix(f.Text, "ran "), " # ")
-	text, _, _ = strings.Cut(text, beside)
-	for at := len(text); f.State != ""; {
-		if at = strings.LastIndex(text[:at], ": "); at <= 0 {
+	command, _, _ := f.Parts()
+	return command
+}
+
+// Parts splits the text of a fact about a command into the command, why it was run, and how it
+// ended, each "" if the text does not say it.
+func (f *Fact) Parts() (command, why, end string) {
+	text := strings.TrimPrefix(f.Text, "ran ")
+	for at := strings.LastIndex(text, ": "); f.State != "" && at > 0; {
+		how := strings.TrimLeft(text[at+len(": "):], "0123456789 ")
+		if slices.Contains(passedSo[:], how) || strings.HasPrefix(how, "failed") ||
+			prose.HasLead(how, []string{"exit status ", timedOut}) {
+			text, end = text[:at], text[at+len(": "):]
 			break
 		}
-		end := strings.TrimLeft(text[at+len(": "):], "0123456789 ")
-		if slices.Contains(passedSo[:], end) || strings.HasPrefix(end, "failed") ||
-			prose.HasLead(end, []string{"exit status ", timedOut}) {
-			return text[:at]
-		}
+		at = strings.LastIndex(text[:at], ": ")
 	}
-	return text
+	command, why, _ = strings.Cut(text, " # ")
+	command, _, _ = strings.Cut(command, beside)
+	return command, why, end
 }

@@ -57,7 +57,8 @@ func HoldsUntil(line string) Until {
 		strings.Contains(" "+lower, " if ") && strings.Contains(lower, " would "):
 		return Settled
 	case HasAny(" "+lower, []string{" test", " lint", " build", " compil"}) && HasAny(lower,
-		[]string{" fail", "couldn't ", "could not ", "can't ", "cannot ", "lint issue"}):
+		[]string{" fail", "couldn't ", "could not ", "can't ", "cannot ", "lint issue"}) ||
+		HasAny(lower, []string{"lint error", "build error", "compilation error", "compiler error"}):
 		return Checked
 	case HasAny(" "+lower, lacks[:]) || IsStep(line) || strings.HasPrefix(lower, "fix: "):
 		return Mended
