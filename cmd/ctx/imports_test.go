@@ -141,7 +141,7 @@ var layers = map[string]string{
 	"internal/find": "format forest/summarize internal/jsonvalue internal/lists internal/prose " +
 		"internal/message internal/agent/transcript internal/cache objects refs sanitize " +
 		"internal/history internal/clusters internal/search internal/digest internal/brief " +
-		"internal/summaries internal/outcome internal/sessions",
+		"internal/summaries internal/outcome internal/script internal/sessions",
 	"internal/recall": "format forest forest/summarize internal/digest internal/brief " +
 		"internal/cache objects refs internal/view internal/history internal/clusters " +
 		"internal/epochs internal/summaries internal/edits internal/search internal/when " +

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/blame/replay"
+	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
 // args holds the arguments of a call. Names of members are compared exactly.
@@ -62,11 +63,17 @@ func (a args) command() string {
 		if json.Unmarshal(a[n], &list) == nil && len(list) > 0 {
 			return joinCommand(list)
 		}
-		if s := a.text([]string{n}); s != "" {
+		if s := a.text([]string{n}); s != "" && !isProgram(s) {
 			return s
 		}
 	}
 	return ""
+}
+
+// isProgram reports whether a script is a program in JavaScript or Python, which no shell runs.
+func isProgram(script string) bool {
+	return prose.HasLead(strings.TrimSpace(script), []string{"export const ", "export default ",
+		"export async ", "const ", "async ", "import {", "//", "def "})
 }
 
 // texts returns the first named member that is a string or a list of strings, as a list.

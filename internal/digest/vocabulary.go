@@ -135,7 +135,7 @@ func deedByShape(a args) deed {
 		}
 	}
 	switch {
-	case a.text(commandNames) != "":
+	case a.command() != "":
 		return runCommand
 	case a.has(replay.OldNames) && a.has(replay.NewNames):
 		return editFile

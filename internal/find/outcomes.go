@@ -16,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/outcome"
+	"github.com/gemini-ctx/ctx/internal/script"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/refs"
@@ -92,8 +93,8 @@ func (s *Reader) scriptOf(id format.ID) (string, error) {
 	}
 	parts, _ := message.Parse(shown.Parts) // none in a body of another form
 	for _, c := range message.Deeds(parts) {
-		if script := (&digest.Call{Name: c.Name, Args: c.Args}).Script(); script != "" {
-			return harmless(digest.WithoutMiddle(script, mostScript)), nil
+		if text := (&digest.Call{Name: c.Name, Args: c.Args}).Script(); text != "" {
+			return harmless(digest.WithoutMiddle(script.Line(text), mostScript)), nil
 		}
 	}
 	return "", nil

@@ -16,7 +16,7 @@ const (
 	readers = " view list diff status checks "
 	lookers = " cat head tail nl bat less sed grep egrep fgrep rg ag find fd ls tree wc sort uniq " +
 		"cut awk jq stat file du pwd which echo printf true cd sleep "
-	quoters = " diff show log grep blame cat-file "
+	quoters = " diff show log grep blame cat-file status reflog rev-parse ls-files ls-remote ls-tree "
 )
 
 // Looks reports whether a command only prints what is there.
@@ -25,12 +25,15 @@ func Looks(command string) bool { return looks(command, false) }
 // looks reports whether a command only prints what is there, and with git what somebody wrote.
 func looks(command string, git bool) bool {
 	for _, c := range script.Read(command) {
-		if len(c.Words) == 0 {
+		if len(c.Words) == 0 || c.Words[0] == "for" {
 			continue
 		}
 		name, words := path.Base(c.Words[0]), c.Words[1:]
+		if name == "git" && len(words) > 2 && words[0] == "-C" {
+			words = words[2:]
+		}
 		verb := slices.IndexFunc(words, func(w string) bool { return w[:min(1, len(w))] != "-" })
-		quotes := git && verb >= 0 && (name == "git" && has(quoters, words[verb]) ||
+		quotes := git && verb >= 0 && (name == "git" && onlyLists(words[verb:]) ||
 			name == "gh" && asks(words[verb:]))
 		edits := name == "sed" && slices.ContainsFunc(words,
 			func(w string) bool { return strings.HasPrefix(w, "-i") })
@@ -42,6 +45,12 @@ func looks(command string, git bool) bool {
 }
 
 func has(list, word string) bool { return strings.Contains(list, " "+word+" ") }
+
+// onlyLists reports whether words behind git print what is there, or what somebody wrote.
+func onlyLists(words []string) bool {
+	return has(quoters, words[0]) || has(" branch tag remote stash worktree config ", words[0]) &&
+		len(words) > 1 && has(" -a -r -v -vv -l --list --show-current --get list show ", words[1])
+}
 
 // asks reports whether words behind gh only ask what is there.
 func asks(words []string) bool {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/script"
 	"github.com/gemini-ctx/ctx/internal/terms"
 )
@@ -38,12 +39,13 @@ type Command struct {
 	alone   bool       // it passed with no other before it in its row
 }
 
-// What a command is found by, and how much each counts: its own words and those with which the
-// agent said why it ran; the paths that it is given; the words before it; what the user wanted. A
+// What a command is found by, and how much each counts: its own words; those with which the agent
+// said why it ran; the paths that it is given; the words before it; what the user wanted. A
 // command that only has a word in a path is no answer beside one that has it itself. Of a command
 // that only looks, what it is given counts like a path, and why it ran like the words before it.
 const (
 	ownWeight    = 1
+	whyWeight    = 0.9
 	pathWeight   = 0.55
 	beforeWeight = 0.4
 	wantedWeight = 0.3
@@ -102,9 +104,12 @@ func How(words string, sessions []Session) []Command {
 						c.Session, c.Run, c.Text = s, f, one.text
 					}
 					c.add(asked, one.own, ownWeight)
+					c.add(asked, one.aim, whyWeight)
 					c.add(asked, one.paths, pathWeight)
-					c.add(asked, before+" "+one.why, beforeWeight)
-					c.add(asked, wanted, wantedWeight)
+					if c.add(asked, one.why, beforeWeight); !one.looks {
+						c.add(asked, before, beforeWeight)
+						c.add(asked, wanted, wantedWeight)
+					}
 					if one.whole {
 						c.steps = append(c.steps, steps...)
 					}
@@ -120,7 +125,9 @@ func How(words string, sessions []Session) []Command {
 type act struct {
 	text, key       string // as it ran, and as all its runs have it
 	own, paths, why string // the words by which it is found
+	aim             string // why it ran, unless that is apart
 	whole           bool   // it is several in a row
+	looks           bool   // it only prints what is there, or what somebody wrote
 }
 
 // actsOf returns what a command or a commit did: of several commands in a row each, without those
@@ -148,6 +155,13 @@ func actsOf(f *digest.Fact) []act {
 		}
 		list = append(list, act{text: first + text, key: canonical(first + text)})
 	}
+	isPart := func(a act) bool {
+		name, _, _ := strings.Cut(a.text, " ")
+		return has(" for while until if case do then done fi esac { ( ", name)
+	}
+	if len(list) == 0 || slices.ContainsFunc(list, isPart) { // what is in a loop is no line
+		list = list[:0]
+	}
 	if len(list) == 0 {
 		list = []act{{text: whole.text, key: canonical(whole.text)}}
 	}
@@ -163,7 +177,9 @@ func actsOf(f *digest.Fact) []act {
 		whole.key += a.key + " && "
 		whole.own, whole.paths = whole.own+" "+a.own, whole.paths+" "+a.paths
 	}
-	whole.own += " " + why
+	if whole.aim, whole.looks = why, looks(whole.text, true); whole.looks {
+		whole.aim, whole.why = "", why
+	}
 	if f.State == digest.Failed {
 		list = slices.DeleteFunc(list, func(a act) bool {
 			return named != a.isRun(f) || !named && a.text != list[len(list)-1].text
@@ -190,24 +206,24 @@ func canonical(command string) string {
 // as make does.
 const program = " g"
 
-// find sets the words by which an act is found. What an interpreter runs is no path. Of one that
-// only looks, all but the program is paths, and why it ran is apart.
+// find sets the words by which an act is found. What an interpreter runs is no path, and a text in
+// quotes counts like one. Of what only looks, what it is given is paths, and why it ran is apart.
 func (a *act) find(why string, test bool) {
-	if a.own = why; looks(a.text, true) {
-		a.own, a.why = "", why
+	a.looks = looks(a.text, true)
+	if a.aim = why; a.looks {
+		a.aim, a.why = "", why
 	}
 	if test {
 		a.own += " test"
 	}
-	if looks(a.text, false) {
-		for _, one := range programs(a.text) {
-			name, given, _ := strings.Cut(strings.TrimSpace(one), " ")
-			a.own, a.paths = a.own+" "+name+program+name, a.paths+" "+given
-		}
-		return
-	}
 	for _, one := range programs(a.text) {
+		if a.looks {
+			a.look(strings.Fields(one))
+			continue
+		}
 		runs := true // the next word names what is run
+		one, quoted := withoutTexts(one)
+		a.paths += quoted
 		for _, field := range argumentsOf(one) {
 			name := strings.Trim(field[strings.LastIndexByte(field, '/')+1:], `"'`)
 			switch {
@@ -228,12 +244,46 @@ func (a *act) find(why string, test bool) {
 	}
 }
 
+// withoutTexts takes arguments of several words out of a command, unless an interpreter runs them.
+func withoutTexts(command string) (rest, texts string) {
+	name, _, _ := strings.Cut(command, " ")
+	if slices.Contains(interpreters, name) {
+		return command, ""
+	}
+	for _, word := range script.Split(command, " ") {
+		if strings.ContainsAny(word, " \n") {
+			texts += " " + word
+		} else {
+			rest += " " + word
+		}
+	}
+	return rest, texts
+}
+
+// look adds the words of a program that only looks: those of git and gh are in its verbs, too.
+func (a *act) look(words []string) {
+	n := min(1, len(words))
+	for n > 0 && n < min(len(words), 3) && has(" git gh ", words[0]) && words[n][0] != '-' {
+		n++
+	}
+	if n > 0 {
+		a.own += " " + strings.Join(words[:n], " ") + program + words[0]
+	}
+	a.paths += " " + strings.Join(words[n:], " ")
+}
+
 // interpreters are programs that run the one that is named next, and commands that make them do so.
 var interpreters = []string{"sudo", "time", "nice", "timeout", "env", "sh", "bash", "zsh", "python",
 	"python3", "node", "ruby", "perl", "npx", "uv", "poetry", "bundle", "exec", "run"}
 
 // asked is a word of a question, with those of the same meaning.
 type asked []uint64
+
+// isVerb reports whether a word asks for an act.
+func (a asked) isVerb() bool {
+	return slices.ContainsFunc(terms.Of(verbs),
+		func(v terms.Count) bool { return v.Term == a[0] })
+}
 
 // kin are words that mean the same where a command is named.
 var kin = [...][]string{{"format", "fmt", "formatter", "gofmt"}, {"lint", "linter", "golangci-lint"},
@@ -243,6 +293,12 @@ var kin = [...][]string{{"format", "fmt", "formatter", "gofmt"}, {"lint", "linte
 // anyRun are words that ask for a run of what the others name: `lint run` does not answer "run the
 // tests".
 const anyRun = "run execute invoke use"
+
+// verbs ask for an act: a command that has none of those beside which others are asked for, as its
+// own word or in why it ran, is no answer. A list of branches is none to "delete a branch".
+const verbs = "test lint build compile format create open make delete remove drop rebase merge push " +
+	"commit sign install uninstall publish deploy update upgrade bump reply resolve revert rename " +
+	"migrate benchmark generate edit start stop restart download upload"
 
 func askedFor(words string) (list []asked) {
 	bag, verbs := termsOf(words), terms.Of(anyRun)
@@ -319,9 +375,16 @@ func choose(list []asked, all []*Command) (found []Command) {
 	for _, c := range all {
 		named = named || c.Run != nil && slices.ContainsFunc(c.has, isOwn)
 	}
+	isVerb := lists.Map(list, asked.isVerb)
 	for _, c := range all {
+		asks, acts := false, false
 		for i, w := range c.has {
 			c.Share += w * tells[i] / sum
+			asks, acts = asks || isVerb[i], acts || isVerb[i] && w >= whyWeight
+		}
+		if asks && !acts && len(list) > 1 {
+			c.Share = 0
+			continue
 		}
 		if c.Run == nil || !slices.ContainsFunc(c.has, isOwn) {
 			c.Share = 0
@@ -338,7 +401,7 @@ func choose(list []asked, all []*Command) (found []Command) {
 	for _, c := range all {
 		if isFound(c) && !slices.ContainsFunc(c.steps, isFound) { // what a row is of is enough
 			passed := float64(c.Runs - c.Failed)
-			c.Rank = int(rankSteps * c.Share * (1 + math.Log10(passed*passed/float64(c.Runs))))
+			c.Rank = int(rankSteps * c.Share * (1 + math.Log10(passed*passed/float64(c.Runs))/2))
 			found = append(found, *c)
 		}
 	}

@@ -79,11 +79,33 @@ func TestHowRanks(t *testing.T) {
 		"one that asks":     {"reply", []digest.Fact{run("gh api a/comments # Read comments to reply to", "passed"), run("gh api a/replies -f body=done", "passed")}, "gh api a/replies -f body=done"},
 		"any run":           {"run the tests", []digest.Fact{run("lint run ./...", "passed"), run("lint run ./...", "passed"), run("go test ./...", "passed")}, "go test ./..."},
 		"run alone":         {"run", []digest.Fact{run("npm test", "passed"), run("mise run fmt", "passed")}, "mise run fmt"},
+		"by what acts":      {"format", []digest.Fact{run("git log --date=format:%H", "passed"), run("git log --date=format:%H", "passed"), run("mise run fmt", "passed")}, "mise run fmt"},
+		"a text":            {"open a pr", []digest.Fact{run(`gh api a/pulls/7/replies -f body="Reads what is open"`, "passed"), run("gh pr create # Open it", "passed")}, "gh pr create"},
+		"in words":          {"ferry check", []digest.Fact{run("ferry check", "passed"), run("ferry --version # Check ferry", "passed")}, "ferry check"},
+		"a loop":            {"ferry", []digest.Fact{run("for f in ferry quay; do wc $f; done", "passed")}, "for f in ferry quay; do wc $f; done"},
 		"has more":          {"lint docs", []digest.Fact{run("a lint", "passed"), run("a lint", "passed"), run("a lint docs", "passed")}, "a lint docs"},
 	} {
 		list := outcome.How(c.words, []outcome.Session{{Facts: c.facts}})
 		if len(list) == 0 || list[0].Text != c.want {
 			t.Errorf("%s: %+v, want %q", name, list, c.want)
+		}
+	}
+}
+
+// What only looks at what a question names, or works on another thing of that name, is no answer.
+func TestHowIsSilent(t *testing.T) {
+	for words, command := range map[string]string{
+		"run the e2e tests":       "gh api a/files --jq '.[] | select(.name == \"e2e_test/a.go\")'",
+		"e2e tests":               "gofmt -e ./e2e_test/a.go",
+		"delete a branch":         "git branch -a | grep ferry # To delete one",
+		"create a pull request":   "gh api a/pulls/7/comments | jq '.[0]'",
+		"rebase on the main line": "git -C ../quay status # See whether to rebase on the main line",
+	} {
+		list := outcome.How(words, []outcome.Session{{Facts: []digest.Fact{
+			{Kind: digest.Prompt, Text: "please " + words},
+			{Kind: digest.Command, Text: "ran " + command, State: "passed"}}}})
+		if len(list) > 0 {
+			t.Errorf("%s: %s", words, list[0].Text)
 		}
 	}
 }

@@ -129,24 +129,40 @@ func onOneLine(script string) string {
 	return b.String()
 }
 
-// withoutHeredoc removes the texts of here-documents from a script.
+// withoutHeredoc removes the texts of here-documents from a script. Of one that is an argument,
+// "$(cat <<END)", the first line stays.
 func withoutHeredoc(script string) string {
 	var out strings.Builder
 	ends := "" // the line that ends the document
+	var text []string
+	isArgument := false
 	for line := range strings.Lines(script) {
 		switch {
 		case ends != "":
-			if strings.TrimSpace(line) == ends {
+			if one := strings.TrimSpace(line); one != "" && one != ends {
+				text = append(text, one)
+			} else if one == ends {
 				ends = ""
 			}
 			continue
-		case strings.Contains(line, "<<") && !strings.Contains(line, "<<<"):
-			_, word, _ := strings.Cut(line, "<<")
+		case isArgument:
+			line = strings.TrimPrefix(strings.TrimSpace(line), ")") + "\n"
+			if len(text) > 1 {
+				text[0] += " …"
+			}
+			first := strings.Join(text[:min(1, len(text))], "")
+			out.WriteString(strings.ReplaceAll(first, `"`, "'"))
+		}
+		isArgument = false
+		if before, word, ok := strings.Cut(line, "<<"); ok && !strings.HasPrefix(word, "<") {
 			word = strings.TrimLeft(strings.TrimPrefix(word, "-"), " ")
 			word = word[:strings.IndexFunc(word+"\n", func(r rune) bool {
 				return strings.ContainsRune(" \n;|&>)", r)
 			})]
-			ends = strings.Trim(word, `"'\`)
+			ends, text = strings.Trim(word, `"'\`), nil
+			if before, isArgument = strings.CutSuffix(before, "$(cat "); isArgument {
+				line = before
+			}
 		}
 		out.WriteString(line)
 	}

@@ -17,6 +17,10 @@ func TestLine(t *testing.T) {
 		{"git add -A &&\n  git commit -m \"a\nb\"", `git add -A && git commit -m "a b"`},
 		{"for f in *; do\n  wc $f\ndone | tail -3", "for f in *; do wc $f; done"},
 		{"go test ./... 2>&1", "go test ./..."},
+		{"git commit -m \"$(cat <<'EOF'\nround \"up\"\n\nso\nEOF\n)\" && git push",
+			`git commit -m "round 'up' …" && git push`},
+		{"gh pr edit 9 --body \"$(cat <<EOF\nEOF\n)\"", `gh pr edit 9 --body ""`},
+		{"cat > a <<'EOF'\n\tx\nEOF\nmake", "cat > a <<'EOF'; make"},
 	} {
 		if got := Line(of[0]); got != of[1] {
 			t.Errorf("%q: %q, want %q", of[0], got, of[1])
