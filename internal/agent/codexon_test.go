@@ -38,6 +38,8 @@ func FuzzCodexOn(f *testing.F) {
 {"type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"x"}}
 {"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}
 `), uint8(2))
+	f.Add([]byte(lines(`{"type":"session_meta","payload":{"id":"s"}}`, said("1"), asked("1"),
+		answered("2"), asked("3"), answered("4"), asked("5"), said("5"))), uint8(1))
 	f.Fuzz(func(t *testing.T, data []byte, every uint8) {
 		if len(data) < 8<<10 {
 			n := bytes.Count(data, []byte("\n"))

@@ -40,6 +40,7 @@ const (
 
 	itemAgentMessage = "agent_message"
 	itemWebSearch    = "web_search_call"
+	itemToolSearch   = "tool_search_call"
 )
 
 func starts() []string {

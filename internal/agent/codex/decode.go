@@ -112,11 +112,12 @@ func (d *decoder) readItem(
 		parts = d.message(m, payload, left)
 	case itemAgentMessage:
 		parts = texts(payload, left)
-	case itemWebSearch:
-		action := payload.Object("action")
+	case itemWebSearch, itemToolSearch:
+		of := searchIn(kind)
+		action := payload.Object(of)
 		name := searchedMember(action)
 		if s := action.Text(name); s != "" {
-			left["action"] = jsonvalue.Encode(action.Without(name))
+			left[of] = jsonvalue.Encode(action.Without(name))
 			parts = append(parts, transcript.TextPart(s,
 				transcript.Extra(Agent, jsonvalue.NewObject("member", name))))
 		}
@@ -336,6 +337,14 @@ func exitOf(events []json.RawMessage) (exit uint64, ok bool) {
 		}
 	}
 	return exit, n == 1 || n > 1 && exit == 0
+}
+
+// searchIn returns the member of a search that says what is searched.
+func searchIn(kind string) string {
+	if kind == itemToolSearch {
+		return "arguments"
+	}
+	return "action"
 }
 
 // searchedMember returns the member of an action of a web search that has the words.

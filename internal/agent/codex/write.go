@@ -186,11 +186,11 @@ func nativeItem(m *transcript.Message, payload jsonvalue.Object, parts []json.Ra
 		if payload["content"] == nil {
 			payload["content"] = contentOf("user", parts)
 		}
-	case itemWebSearch:
+	case itemWebSearch, itemToolSearch:
 		if len(parts) > 0 {
-			action := payload.Object("action").Without()
+			action := payload.Object(searchIn(kind)).Without()
 			action.Set(searchedMember(action), transcript.ReadPart(parts[0]).Text)
-			payload["action"] = jsonvalue.Encode(action)
+			payload[searchIn(kind)] = jsonvalue.Encode(action)
 		}
 	case itemReasoning:
 		if payload["summary"] == nil {
