@@ -25,7 +25,12 @@ func slugsOfCursor(dir string) []string {
 func sessionsOfCursor(root string, only func(file string) bool) (list []Begun) {
 	folders := map[string]*Folder{}
 	for _, file := range inFolders(filepath.Join(root, "projects"), "agent-transcripts/*.jsonl",
-		"agent-transcripts/*/*.jsonl", "agent-transcripts/*/subagents/*.jsonl") {
+		"agent-transcripts/*/*.jsonl", "agent-transcripts/*/subagents/*.jsonl",
+		"agent-transcripts/*.txt", "agent-transcripts/*/*.txt") {
+		lines, isText := strings.CutSuffix(file, ".txt")
+		if _, err := os.Stat(lines + ".jsonl"); isText && err == nil {
+			continue // a newer version went on in the form of today
+		}
 		if wanted(only, file) {
 			list = append(list, ofCursor(file, folders))
 		}

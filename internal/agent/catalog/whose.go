@@ -141,6 +141,7 @@ const (
 // beginnings are what a line of a transcript that is no JSON begins with, by agent.
 var beginnings = [...]struct{ agent, begin string }{
 	{markdown.AiderAgent, "\n" + markdown.AiderBegins},
+	{shape.CursorAgent, "\nuser:\n<user_query>"},
 	{markdown.SpecStoryAgent, "\n" + markdown.SpecStoryBegins},
 }
 

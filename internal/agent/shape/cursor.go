@@ -49,6 +49,11 @@ func ReadCursor(
 		f.Marks = cursorMarks
 		return f.Read(CursorAgent, name, r, emit)
 	}
+	if isCursorText(head) {
+		if r, err = linesOfCursorText(r); err != nil {
+			return d.Stats, &transcript.ReadError{Err: err}
+		}
+	}
 	err = d.Read(r, cursorStarts(), d.record)
 	return d.Stats, err
 }
@@ -79,7 +84,11 @@ func (d *cursorReader) record(o jsonvalue.Object) error {
 
 // say emits a record with a message.
 func (d *cursorReader) say(o jsonvalue.Object) error {
-	m := transcript.Message{Origin: d.Origin(d.DigestName(o)), Role: transcript.RoleUser}
+	name := "said:" + string(o[saidName])
+	if !o.Has(saidName) {
+		name = d.DigestName(o)
+	}
+	m := transcript.Message{Origin: d.Origin(name), Role: transcript.RoleUser}
 	inner, rest := o.Object("message"), o.Without("role", "message")
 	if inner == nil {
 		inner = jsonvalue.Object{"content": o["content"]}
