@@ -56,6 +56,8 @@ type Line struct {
 	Heading string    `json:"-"`     // what the text begins with, if a heading stands above it
 	Mark    string    `json:"-"`     // what the text begins with, if later words doubt it
 	Theirs  bool      `json:"-"`     // of a session of another store
+
+	number, of int // of an item of a list, and of its last item; 0 for none
 }
 
 // SessionBrief is the brief of a branch of a session.

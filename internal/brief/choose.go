@@ -176,7 +176,7 @@ func (c *chooser) densest() []Line {
 			continue
 		}
 		if l, ok := c.take(top.index); ok {
-			out = append(out, l)
+			out = append(append(out, l), c.siblings(top.index)...)
 		}
 	}
 	return out

@@ -32,6 +32,9 @@ type item struct {
 	heeded bool // it stands among what the user told to heed
 	over   bool // it was true when it was said, and is not
 
+	list [2]int // the items of the short list that it is in
+	name string // what stands in it for the item, "" for all of it
+
 	judged, bare bool // bare is set once judged is
 
 	held digest.Held // of a changed file
@@ -195,6 +198,9 @@ func keyOf(f *digest.Fact, root Root) string {
 		return string(f.Kind) + "\x00" + question
 	}
 	text := "\x00" + strings.TrimSuffix(f.Text, ".")
+	if isListed(f) && unicode.IsDigit(rune(f.Text[0])) { // another list has other items
+		return fmt.Sprint(f.Seq, "\x00", f.Pos)
+	}
 	counts := []string{" test", " cover", " lines", " warnings", " errors"}
 	if isWord(f) && prose.HasAny(text, counts) { // another number replaces what was said
 		return strings.Join(strings.FieldsFunc(text, unicode.IsDigit), "#")

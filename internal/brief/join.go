@@ -11,6 +11,9 @@ func joined(lines []Line) []Line {
 	var out []Line
 	last := Line{} // of those that are joined
 	for i, l := range lines {
+		if l.isWhole(lines) {
+			l.Text = l.plainNumber(l.Text)
+		}
 		if l.Section == Story && strings.HasSuffix(l.Text, ":") &&
 			(i+1 == len(lines) || !lines[i+1].continues(l) || lines[i+1].Pos > l.Pos+1) {
 			continue

@@ -102,6 +102,7 @@ func (c *chooser) isOver(i int, l *later) bool {
 		return f.Seq < c.carried || c.ended(i, f.Text, l)
 	case digest.Said, digest.Answer:
 		return l.leads(f) && !prose.HasName(f.Text) ||
+			f.Kind == digest.Said && f.Key == digest.Item && isChanged(nameOf(f.Text), l) ||
 			c.ended(i, f.Text, l) || c.ended(i, f.Heading, l)
 	}
 	return false

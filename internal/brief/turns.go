@@ -85,6 +85,7 @@ func (c *chooser) setTurns() {
 	}
 	c.setOver()
 	c.setRefuted()
+	c.setLists()
 	for t := range c.turns {
 		c.setLines(&c.turns[t], c.asked, c.cameOf(t))
 	}
@@ -273,8 +274,13 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		l.Text = "(" + t.objection + ") "
 	}
 	most += len(l.Text)
+	before := 0 // the number of the item of a list before
 	for n, i := range list {
 		text := c.items[i].fact.Text
+		if at := c.items[i].line; at.of > 0 && at.number > before+1 {
+			text = at.numbered(text)
+		}
+		before = max(before, c.items[i].line.number)
 		if head := c.items[i].line.Heading; section == Concluded &&
 			!strings.Contains(l.Text, strings.TrimRight(head, ": ")) {
 			text = head + text

@@ -24,8 +24,8 @@ var waits = [...]string{" are running", " is running", "still running", "progres
 
 // lacks are words of which a line has one that says what is not there yet, or is to be done. A
 // cause and a diagnosis are none: they are true also after the change that they led to.
-var lacks = [...]string{" missing", " lacks ", " lack ", "not yet", " unused", " stale",
-	"dead code", "need to ", "needs to ", "needs update", "need update", "needs a ", "still need",
+var lacks = [...]string{" missing", " lacks ", " lack ", " remaining ", "not yet", " unused",
+	" stale", "dead code", "need to ", "needs to ", "needs update", "need update", "needs a ", "still need",
 	"to fix", "untested", "under-tested", "not covered", "uncovered", "no test", "no coverage",
 	"there's no ", "there is no ", "there are no ", "don't exist", "doesn't exist",
 	"does not exist", " exists", "not implemented", "isn't implemented", "not wired", "not being ",
