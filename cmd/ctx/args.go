@@ -205,7 +205,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 			"`ctx config get KEY` prints a setting, `ctx config set KEY VALUE` sets it")
 	}
 	if cmd.HasParent() {
-		return withHint(err, "%s", usageHint(cmd))
+		return withHint(err, "one of %s", strings.Join(commandNames(cmd), ", "))
 	}
 	return err
 }

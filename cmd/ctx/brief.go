@@ -113,10 +113,7 @@ func (o *briefOptions) printProject(a *app, list []brief.SessionBrief) error {
 			}
 			continue
 		}
-		if _, err := fmt.Fprintf(a.out, "%s\n%s", view.SessionHeading(list[i]),
-			a.fitted(printedBrief(list[i].Lines))); err != nil {
-			return err
-		}
+		a.printf("%s", a.fitted(view.SessionHeading(list[i])+"\n"+printedBrief(list[i].Lines)))
 	}
 	return nil
 }

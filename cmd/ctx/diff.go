@@ -15,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -297,7 +298,7 @@ func (o *diffOptions) print(a *app, b openBranch, from, to point, sides [2][]str
 			a.paint(styleTitle,
 				fmt.Sprintf("%s %s of %s/%s after operation %d, %s",
 					[]string{"---", "+++"}[i], o.part,
-					oneLine(b.name), b.branch, p.Operation,
+					oneLine(sessions.ShortName(b.view, b.name)), b.branch, p.Operation,
 					plural(int(p.Seq), "message", "messages"))))
 	}
 	near := make([]bool, len(list))

@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The exit codes under short names. Scripts rely on them. clierr decides which error ends with
@@ -83,9 +84,31 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 	f := command.FailedWith{Err: err, Running: a.running,
 		JSON: a.json || !a.running && command.HasFlag(args, "--json")}
 	if cmd != nil {
-		f.Hint = usageHint(cmd)
+		f.Hint = usageHint(cmd, err)
+	}
+	if a.running {
+		f.Short = a.shortened
 	}
 	return f.Report(c, a.stderr)
+}
+
+// shortened names sessions in a text as lists do: nobody knows one by its UUID.
+func (a *app) shortened(text string) string {
+	if strings.Count(text, "-") < 4 {
+		return text
+	}
+	s, view, err := a.openView()
+	if err != nil {
+		return text
+	}
+	defer s.Close() //nolint:errcheck // it was opened for reading
+	var pairs []string
+	for name, short := range sessions.ShortNames(history.SessionsOf(view)) {
+		if name != short {
+			pairs = append(pairs, name, short)
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // meant gives an error about a name that is not found the hint for what somebody who knows git may
@@ -140,9 +163,30 @@ func (a *app) nearName(name string) string {
 	return oneLine(repo.Nearest(strings.ToLower(name), known))
 }
 
-func usageHint(cmd *cobra.Command) string {
-	if !cmd.HasParent() {
+// usageHint says how a command is used: by the first example of its help, and where an error names
+// a flag by the first that has it. A flag that no example has says what it is for.
+func usageHint(cmd *cobra.Command, err error) string {
+	if !cmd.HasParent() || cmd.Name() == "help" {
 		return "`ctx help` lists commands, and `ctx help --all` every one"
+	}
+	var named *pflag.Flag
+	says := strings.ReplaceAll(err.Error(), ":", " ") + " "
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { // "ctx NAME needs" prints how all are given
+		if strings.Contains(says, "--"+f.Name+" ") && !strings.HasPrefix(says, "ctx ") {
+			named = f
+		}
+	})
+	describe(cmd)
+	for line := range strings.Lines(cmd.Example) {
+		line = strings.TrimSpace(line)
+		if named == nil && line != "" || named != nil && (strings.Contains(line, "--"+named.Name) ||
+			named.Shorthand != "" && strings.Contains(line, " -"+named.Shorthand+" ")) {
+			return fmt.Sprintf("as in `%s`", line)
+		}
+	}
+	if named != nil {
+		value, does := pflag.UnquoteUsage(named)
+		return strings.TrimRight("--"+named.Name+" "+value, " ") + ": " + does
 	}
 	return fmt.Sprintf("`%s` says how it is used",
 		strings.Replace(cmd.CommandPath(), "ctx", "ctx help", 1))

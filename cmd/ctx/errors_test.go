@@ -126,3 +126,26 @@ func TestOneLine(t *testing.T) {
 		}
 	}
 }
+
+// The hint of a command that was used wrongly is an example of its use: its first, and where a flag
+// is wrong one that has it.
+func TestUsageHint(t *testing.T) {
+	for says, hint := range map[string]string{
+		"diff":               "as in `ctx diff @{5}`",
+		"search":             "as in `ctx search '",
+		"note":               "as in `ctx note --kind rule '",
+		"append -m hi":       "as in `ctx append -s work --role user ",
+		"render --budget 4k": "as in `ctx render -s work --budget 4000`",
+		"log -n x":           "as in `ctx log -s work -n 20`",
+		"log --since 1.2.26": "as in `ctx log --since yesterday",
+		"view --port x":      "--port N: for --serve",
+		"branch":             "as in `ctx branch fork ",
+		"install nobody":     "one of antigravity, claude-code, ",
+		"help nothing":       "`ctx help` lists commands",
+	} {
+		code, _, stderr := runIn(t, t.TempDir(), "", strings.Fields(says)...)
+		if code != exitUsage || !strings.Contains(stderr, "\nhint: "+hint) {
+			t.Errorf("%s: %d: %s", says, code, stderr)
+		}
+	}
+}

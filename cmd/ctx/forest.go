@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -114,14 +115,23 @@ func sharedClusters(
 }
 
 func printClusters(a *app, s *session.Store, list []clusters.ClusterInfo) error {
-	l := a.listing("ID", "STATE", "MEMBERS", "FIRST", "LAST", "LABEL")
+	narrow, digits := a.lineWidth() < noTerminal, shortLen // then without the first day
+	titles := []string{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "LABEL"}
+	if narrow {
+		digits, titles = 8, slices.Delete(titles, 3, 4)
+	}
+	l := a.listing(titles...)
 	for _, c := range list {
 		d, err := document.ClusterOf(s, c)
 		if err != nil {
 			return err
 		}
-		l.add(fields(d), c.ID.Short(shortLen), clusterState(d), fmt.Sprint(d.Members),
-			day(d.First), day(d.Last), oneLine(d.Label))
+		row := []string{c.ID.Short(digits), clusterState(d), fmt.Sprint(d.Members),
+			day(d.First), day(d.Last), oneLine(d.Label)}
+		if narrow {
+			row = slices.Delete(row, 3, 4)
+		}
+		l.add(fields(d), row...)
 	}
 	a.cutLast(l.titles, l.rows)
 	return l.print()

@@ -19,6 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sessions"
 	"github.com/gemini-ctx/ctx/internal/sharing"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -249,7 +250,7 @@ func (a *app) sayWhatGoes(s *session.Store, view *refs.View, r *forget.Report) {
 			a.say("and messages of %s", plural(len(r.Said)-i, "other session", "other sessions"))
 			return
 		}
-		name := of.Session
+		name := sessions.ShortName(view, of.Session)
 		if title := titles[of.Session]; title != "" {
 			name += " (" + cutWidth(oneLine(title), noTerminal/2) + ")"
 		}
@@ -268,8 +269,13 @@ func whatGoes(r *forget.Report) string {
 	for _, kind := range r.Kinds {
 		n[kind]++
 	}
-	kinds := strings.Replace(counts(n), " message", " messages", min(n["message"]-1, 1))
-	return plural(len(r.Objects), "body", "bodies") + " (" + kinds + ")"
+	for kind, many := range map[string]string{"message": "messages", "summary": "summaries"} {
+		if n[kind] > 1 {
+			n[many] = n[kind]
+			delete(n, kind)
+		}
+	}
+	return plural(len(r.Objects), "body", "bodies") + " (" + counts(n) + ")"
 }
 
 // saidDoc says how many messages of a session go.

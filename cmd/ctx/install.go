@@ -201,9 +201,7 @@ func (a *app) applySettings(change *hooks.Change, d installedDoc) error {
 	if !d.shown {
 		a.printf("%s", cleanLines(d.Diff))
 	}
-	if d.DryRun {
-		a.say("ctx: nothing was changed")
-	} else if d.Backup != nil && change.Before != nil {
+	if !d.DryRun && d.Backup != nil && change.Before != nil {
 		a.say("ctx: the old file is in %s", *d.Backup)
 	}
 	return nil

@@ -68,6 +68,7 @@ func (o *installOptions) install(a *app) error {
 			a.say("hint: %s", c.agent.Trust)
 		}
 	}
+	o.sayDryRun(a, list)
 	if o.created && o.agents == nil {
 		a.say("hint: `ctx import --all` records what was said before")
 	}
@@ -100,7 +101,15 @@ func (o *installOptions) uninstall(a *app) error {
 		}
 		failed = errors.Join(failed, err)
 	}
+	o.sayDryRun(a, list)
 	return failed
+}
+
+// sayDryRun says, where changes were only shown, that none was made.
+func (o *installOptions) sayDryRun(a *app, list []plannedChange) {
+	if o.dryRun && !a.json && slices.ContainsFunc(list, plannedChange.Changed) {
+		a.say("ctx: nothing was changed")
+	}
 }
 
 // plan plans the change of each agent. Settings that cannot be changed do not keep the others from

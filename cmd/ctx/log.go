@@ -192,7 +192,7 @@ func (a *app) turnLine(t *sessions.Turn) string {
 		at = a.local(at)
 	}
 	digits := shortLen
-	if a.lineWidth() < noTerminal*3/4 {
+	if a.lineWidth() < noTerminal {
 		digits = 8
 	}
 	head := t.Entry.Short(digits) + " " + at.Format("2006-01-02 15:04") + " "

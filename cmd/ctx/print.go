@@ -194,6 +194,9 @@ func (a *app) document(fields ...any) { _ = a.answer(fields...) }
 // say prints information for people on standard error, unless -q is given.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
+		if asked(a.outTerm) { // what was printed before stands above it
+			_ = a.out.Flush()
+		}
 		fmt.Fprintf(a.stderr, "%s\n", oneLine(fmt.Sprintf(format, args...)))
 	}
 }
@@ -295,6 +298,14 @@ func (a *app) table(rows [][]string) {
 			}
 		}
 	}
+	gap, all := 2, 0
+	for _, n := range width {
+		all += n + gap
+	}
+	if all -= gap; asked(a.outTerm) && len(width) > 3 && all > a.lineWidth() &&
+		all-len(width) < a.lineWidth() { // numbers, which do not break
+		gap = 1
+	}
 	for _, row := range rows {
 		var b strings.Builder
 		begin := 0
@@ -304,8 +315,8 @@ func (a *app) table(rows [][]string) {
 			}
 			b.WriteString(cell)
 			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", max(width[i]-columnsOf(cell), 0)+2))
-				begin += width[i] + 2
+				b.WriteString(strings.Repeat(" ", max(width[i]-columnsOf(cell), 0)+gap))
+				begin += width[i] + gap
 			}
 		}
 		a.line("%s", strings.TrimRight(b.String(), " "))

@@ -22,6 +22,7 @@ import (
 func screens() map[string][]string {
 	return map[string][]string{
 		"brief":   {"brief", "-s", "work"},
+		"project": {"brief", "--project"},
 		"log":     {"log", "-s", "work"},
 		"oneline": {"log", "-s", "work", "--oneline"},
 		"graph":   {"log", "-s", "work", "--graph"},

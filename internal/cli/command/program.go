@@ -78,6 +78,8 @@ type FailedWith struct {
 	Running bool   // the command line was understood; an error before that is a usage error
 	JSON    bool   // the reader is a program
 	Hint    string // for a usage error without a hint of its own
+	// Short names sessions in what a person reads; nil for as they are.
+	Short func(text string) string
 }
 
 // Report writes the error to w, as text or as a JSON document, and returns the exit code. A run
@@ -99,7 +101,11 @@ func (f FailedWith) Report(c context.Context, w io.Writer) int {
 		p.Hint = f.Hint
 	}
 	if !f.JSON {
-		fmt.Fprintln(w, p.Text())
+		text := p.Text()
+		if f.Short != nil {
+			text = f.Short(text)
+		}
+		fmt.Fprintln(w, text)
 		return p.Code
 	}
 	b, _ := json.Marshal(struct { // strings and a number: cannot fail
