@@ -238,6 +238,10 @@ func (d *reader) record(o jsonvalue.Object) error {
 		d.stats.Pass("of a session that is not there")
 		return nil
 	}
+	if !slices.Contains([]string{kindUser, kindAssistant, kindSystem, kindAttachment, kindSummary,
+		kindQueue}, e.kind) {
+		d.stats.Kept[transcript.Fit(e.kind)]++
+	}
 	h := held{o: o, when: d.now}
 	h.when = cmp.Or(h.when, d.first)
 	if e.thread.name == "" {
