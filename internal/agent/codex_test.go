@@ -264,7 +264,7 @@ func TestCodexScriptEnds(t *testing.T) {
 	}
 	for events, want := range map[string]string{
 		"": "", ended("0"): `"exit_code":0`, ended("2"): `"exit_code":2`,
-		ended("0") + ended("0"): `"exit_code":0`, ended("0") + ended("1"): "",
+		ended("0") + ended("0"): `"exit_code":0`, ended("0") + ended("1"): `"exit_codes":[0,1]`,
 	} {
 		steps, _, _ := rollouts.Steps(t, []byte(`{"timestamp":"2026-09-28T13:47:51Z","type":`+
 			`"response_item","payload":{"type":"custom_tool_call","name":"exec","call_id":"x",`+

@@ -11,6 +11,7 @@ import (
 type outcome struct {
 	output  string // the printed text, without the lines that the agent puts around it
 	exit    int    // the exit status; -1 if the result does not give it
+	exits   []int  // those of the commands of a script, where they differ
 	failed  bool
 	running string // the name of a command that continues in the background; "" if it ended
 	stopped bool   // somebody ended what ran in the background
@@ -26,10 +27,12 @@ func outcomeOf(r *Result) outcome {
 		strings.HasPrefix(label, "[") && !strings.Contains(label, "\n") {
 		text = rest
 	}
-	if printed, exit, ok := message.Unwrap(text); ok {
+	if printed, exits, ok := message.Unwrap(text); ok {
 		o := outcome{output: printed, exit: -1, failed: r.Failed}
-		if exit != nil {
-			o.exit, o.failed = *exit, *exit != 0
+		if len(exits) == 1 {
+			o.exit, o.failed = exits[0], exits[0] != 0
+		} else {
+			o.exits, o.untold = exits, exits != nil
 		}
 		if returned, _, ok := ofScript(printed); ok {
 			o.output = returned
@@ -76,8 +79,8 @@ func ofScript(text string) (printed string, exit *int, ok bool) {
 		return "", nil, false
 	}
 	_, printed = parts(text)
-	if inner, exit, ok := message.Unwrap(strings.TrimSpace(printed)); ok && exit != nil {
-		return inner, exit, true
+	if inner, exits, ok := message.Unwrap(strings.TrimSpace(printed)); ok && len(exits) == 1 {
+		return inner, &exits[0], true
 	}
 	return printed, nil, true
 }

@@ -78,12 +78,23 @@ func (d *Digester) result(r *Result) {
 	checks := func(i int) bool { return d.Made[i].isCheck() }
 	switch f.Kind {
 	case Command, Commit:
+		commands := 0
+		for _, i := range facts {
+			if ends(&d.Made[i]) {
+				commands++
+			}
+		}
 		for n, i := range facts {
-			if k := d.Made[i].Kind; k == Command || k == Commit {
+			if ends(&d.Made[i]) {
 				end := o // of several checks, what is printed at the end is of the last
 				if hidden && checks(i) && !slices.ContainsFunc(facts[n+1:], checks) &&
 					!readTests(o.output).seen && broke(o.output) {
 					end.failed, end.exit = true, -1
+				}
+				if len(o.exits) == commands && commands > 0 {
+					end.exit, o.exits = o.exits[0], o.exits[1:]
+					end.failed, end.untold = end.exit != 0, false
+					commands--
 				}
 				d.ended(i, end)
 				f = d.Made[i]

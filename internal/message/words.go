@@ -51,18 +51,19 @@ func (r *Result) Output() string { return plain(r.Response) }
 // Printed is Output without the JSON object that older Codex puts around what a tool printed.
 func (r *Result) Printed() string {
 	text := r.Output()
-	if printed, exit, _ := Unwrap(text); exit != nil {
+	if printed, exits, _ := Unwrap(text); exits != nil {
 		return printed
 	}
 	return text
 }
 
 // Unwrap reads an output that is a JSON object with "output", and the exit status in "metadata", as
-// older Codex has it, or beside it.
-func Unwrap(text string) (printed string, exit *int, ok bool) {
+// older Codex has it, or beside it; of a script, those of its commands. exits is nil for none.
+func Unwrap(text string) (printed string, exits []int, ok bool) {
 	var wrapped struct {
 		Output   *string `json:"output"`
 		Exit     *int    `json:"exit_code"` // of a command in a script
+		Exits    []int   `json:"exit_codes"`
 		Metadata struct {
 			Exit *int `json:"exit_code"`
 		} `json:"metadata"`
@@ -73,7 +74,10 @@ func Unwrap(text string) (printed string, exit *int, ok bool) {
 	}
 	// What is within the object is not clean yet: its controls are written as escapes.
 	clean, _, _ := controls.Strip([]byte(*wrapped.Output), nil)
-	return string(clean), cmp.Or(wrapped.Metadata.Exit, wrapped.Exit), true
+	if exit := cmp.Or(wrapped.Metadata.Exit, wrapped.Exit); exit != nil {
+		return string(clean), []int{*exit}, true
+	}
+	return string(clean), wrapped.Exits, true
 }
 
 // plain returns a value as text, as Output describes.

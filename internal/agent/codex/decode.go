@@ -2,6 +2,7 @@ package codex
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -317,26 +318,27 @@ func (d *decoder) output(kind, id string, payload, left jsonvalue.Object) json.R
 	}
 	response := jsonvalue.NewObject(member, said)
 	if tool := d.tools[id]; (tool == "exec" || tool == "wait") && rest.Has("output") {
-		if exit, ok := exitOf(d.events); ok {
-			response.Set("exit_code", exit)
+		switch exits := exitsOf(d.events); {
+		case len(exits) == 0:
+		case len(exits) == 1 || slices.Max(exits) == 0:
+			response.Set("exit_code", exits[0])
+		default:
+			response.Set("exit_codes", exits)
 		}
 	}
 	return transcript.ResultPart(id, d.tools[id], jsonvalue.Encode(response),
 		transcript.Extra(Agent, rest))
 }
 
-// exitOf returns how the commands of a script ended, by the events before its output: the exit
-// status of the only one, or 0 if all had it.
-func exitOf(events []json.RawMessage) (exit uint64, ok bool) {
-	n := 0
+// exitsOf returns how the commands of a script ended, by the events before its output.
+func exitsOf(events []json.RawMessage) (exits []uint64) {
 	for _, raw := range events {
 		item := jsonvalue.AsObject(raw).Object("payload").Object("item")
 		if item.Text("type") == "CommandExecution" && item.Has("exit_code") {
-			exit = max(exit, item.Number("exit_code"))
-			n++
+			exits = append(exits, item.Number("exit_code"))
 		}
 	}
-	return exit, n == 1 || n > 1 && exit == 0
+	return exits
 }
 
 // searchIn returns the member of a search that says what is searched.
