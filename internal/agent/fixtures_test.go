@@ -104,3 +104,18 @@ func (f *Format) CheckTraces(t *testing.T, want map[string]Expected, dropped ...
 		f.CheckKept(t, data, dropped...)
 	}
 }
+
+// What stands behind a document is counted, and the document is read.
+func TestBehindDocument(t *testing.T) {
+	each(t, func(f *Format) bool { return f.Whole }, func(t *testing.T, f *Format) {
+		for name, data := range f.Fixtures(t) {
+			want, _, _ := f.Steps(t, data)
+			for _, tail := range []string{"\nSession saved.\n", strings.Repeat("\x00", 500)} {
+				got, _, stats := f.Steps(t, append(bytes.Clone(data), tail...))
+				if Trace(got) != Trace(want) || len(stats.Skipped) == 0 {
+					t.Errorf("%s, and %.9q: %v\n%s", name, tail, stats.Skipped, Trace(got))
+				}
+			}
+		}
+	})
+}

@@ -88,10 +88,9 @@ func (f *Flat) ReadDocument(r io.Reader,
 	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
 	doc, ok := jsonvalue.ParseObject(b)
 	if !ok {
-		if len(b) > 0 {
-			f.Stats.Skip(SkipBadJSON, 1)
+		if doc = f.begun(b); doc == nil {
+			return nil
 		}
-		return nil
 	}
 	list := unfold(doc, &f.Stats)
 	if list == nil {
@@ -104,6 +103,22 @@ func (f *Flat) ReadDocument(r io.Reader,
 	}
 	f.end()
 	return nil
+}
+
+// begun returns the object that b begins with, and counts what stands behind it, such as what a
+// program printed; nil for none.
+func (f *Flat) begun(b []byte) jsonvalue.Object {
+	var first json.RawMessage
+	_ = json.NewDecoder(bytes.NewReader(b)).Decode(&first)
+	doc, ok := jsonvalue.ParseObject(first)
+	switch rest := bytes.Trim(b[len(first):], "\x00 \t\r\n"); {
+	case len(b) == 0:
+	case !ok, len(rest) > 0:
+		f.Stats.Skip(SkipBadJSON, 1)
+	default:
+		f.Stats.Skip(SkipNULRun, 1)
+	}
+	return doc
 }
 
 // Wait keeps a record that says nothing for the message that follows.
