@@ -200,7 +200,12 @@ func isAsked(f *digest.Fact) bool { return f.Kind == digest.Prompt && f.Key != d
 func (c *chooser) setLines(t *turn, asked, came int) {
 	t.lines, t.covers, t.cost = nil, nil, 0
 	c.addLine(t, Wanted, t.asked, asked)
-	c.addLine(t, Concluded, t.came, came)
+	tells := func(i int) bool { return !prose.Acknowledges(c.items[i].fact.Text) }
+	if slices.ContainsFunc(t.came, tells) || slices.ContainsFunc(t.asked, c.isQuestion) {
+		c.addLine(t, Concluded, t.came, came)
+	} else {
+		t.covers = append(t.covers, t.came...) // "Understood."
+	}
 	if len(t.lines) == 1 && t.lines[0].Section == Wanted && c.isThin(t.covers[0]) &&
 		(t.lines[0].Turn > 0 || c.items[t.covers[0]].fact.Text == forgotten) &&
 		!slices.ContainsFunc(t.covers, func(i int) bool { return !c.isThin(i) }) {

@@ -63,7 +63,7 @@ func IsError(line string) bool {
 	return prose.HasAny(lower, []string{"error:", "error ", "panic:", "fatal:", "exception",
 		"undefined", "cannot ", "can't ", "not found", "no such file", "denied", "expected ",
 		"failed", "--- fail", "refused", "timed out", "conflict", "invalid ", "unexpected ",
-		"unknown ", "does not exist", "is not "})
+		"unknown ", "does not exist", "is not ", "no rule to make", "don't know how to build"})
 }
 
 // isPackage reports whether a line only names the package that does not build, as Go does, or

@@ -103,8 +103,14 @@ func (f fileName) names() []string {
 
 // in reports whether a text names the file, or a directory that it is in.
 func (f fileName) in(text string) bool {
+	isWide := func(r rune) bool { return r > '\u2e7f' } // what no space parts from a name
+	ends := isWide
+	if strings.ContainsFunc(string(f), isWide) {
+		ends = func(rune) bool { return false }
+	}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(`/\._-+@`, r)
+		return ends(r) ||
+			!unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(`/\._-+@`, r)
 	}) {
 		word = strings.Trim(strings.ReplaceAll(word, `\`, "/"), "./-")
 		own := "/" + strings.TrimLeft(string(f), "./")

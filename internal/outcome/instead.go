@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
@@ -13,7 +14,10 @@ import (
 var wrongs = [...]string{"command not found", "not recognized as", "no such command",
 	"missing script", "unknown command", "unknown flag", "unknown option", "unknown shorthand flag",
 	"unrecognized option", "unrecognized argument", "invalid option", "illegal option",
-	"no such option", "unexpected argument", "flag provided but not defined", "no module named"}
+	"no such option", "no rule to make target", "don't know how to make", "no such subcommand",
+	"unknown subcommand", "no such task", "unknown task", "no task ", "invalid choice",
+	"is not a git command", "does not contain recipe", "not found in root project",
+	"don't know how to build", "error command \"", "task: task \"", "unexpected argument", "flag provided but not defined", "no module named"}
 
 // maxInstead is how many commands after a wrong one are looked at for the one that was right.
 const maxInstead = 8
@@ -90,11 +94,19 @@ func keyOf(command string) string {
 // program of another one has, with or without the number of a version.
 func sharedWithRight(wrong, other *digest.Fact) float64 {
 	return mostLike(wrong, other, func(mine, theirs []string) float64 {
-		shared := sharedWords(withoutVersions(mine), withoutVersions(theirs))
-		return float64(shared) / float64(len(mine))
+		mine, theirs = roughly(mine), roughly(theirs)
+		return float64(sharedWords(mine, theirs)) / float64(len(mine))
 	})
 }
 
-func withoutVersions(words []string) []string {
-	return lists.Map(words, func(w string) string { return strings.TrimRight(w, "0123456789") })
+// roughly returns the parts of words without the number of a version and the s of a plural, and
+// with their letters in order: what was typed wrong is often the same.
+func roughly(words []string) []string {
+	parts := strings.FieldsFunc(strings.Join(words, " "),
+		func(r rune) bool { return strings.ContainsRune(" -_", r) })
+	return lists.Map(parts, func(w string) string {
+		letters := []rune(strings.TrimSuffix(strings.TrimRight(w, "0123456789"), "s"))
+		slices.Sort(letters)
+		return string(letters)
+	})
 }

@@ -257,6 +257,8 @@ func TestInstead(t *testing.T) {
 	others := []digest.Fact{run("pytest -q", ": failed", digest.Failed),
 		failure("jest", "jest: command not found"), right}
 	again := run("python -m pytest -q", "", digest.Failed)
+	target := []digest.Fact{run("pytest -q", ": exit status 2", digest.Failed),
+		failure("pytest -q", "make: *** No rule to make target 'pytest'.  Stop."), right}
 	later := run("pytest -q", "", digest.Passed)
 	for name, row := range map[string]struct {
 		facts []digest.Fact
@@ -266,6 +268,7 @@ func TestInstead(t *testing.T) {
 		"by another program":    {[]digest.Fact{missing, right}, right.Text},
 		"after something else":  {[]digest.Fact{missing, none, right}, right.Text},
 		"an option":             {option, right.Text},
+		"a target":              {target, right.Text},
 		"nothing was run":       {[]digest.Fact{missing}, ""},
 		"something else was":    {[]digest.Fact{missing, none}, ""},
 		"that failed, too":      {[]digest.Fact{missing, again}, ""},
@@ -280,6 +283,28 @@ func TestInstead(t *testing.T) {
 		}
 		if got != row.want {
 			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+}
+
+// A command that was typed wrong is told with the right one that passed next.
+func TestInsteadOfTypos(t *testing.T) {
+	for _, c := range [][3]string{
+		{"make check-lamp", "make: *** No rule to make target 'check-lamp'.  Stop.", "make -C lamp check"},
+		{"just tset", "error: Justfile does not contain recipe `tset`", "just test"},
+		{"cargo tests", "error: no such command: `tests`", "cargo test"},
+		{"git psuh", "git: 'psuh' is not a git command. See 'git --help'.", "git push"},
+		{"lamp-post up", "zsh: command not found: lamp-post", "lamp post up"},
+		{"gradle tests", "Task 'tests' not found in root project 'p'.", "gradle test"},
+		{"mise run tests", "mise ERROR no task tests found", "mise run test"},
+	} {
+		s := outcome.Session{Facts: []digest.Fact{
+			{Kind: digest.Command, Key: c[0], Text: "ran " + c[0] + ": exit status 2",
+				State: digest.Failed},
+			{Kind: digest.Failure, Key: c[0], Text: c[1]},
+			{Kind: digest.Command, Key: c[2], Text: "ran " + c[2], State: digest.Passed}}}
+		if _, right := s.Instead(c[0]); right == nil {
+			t.Errorf("%s: nothing", c[0])
 		}
 	}
 }

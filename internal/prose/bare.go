@@ -3,6 +3,7 @@ package prose
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // The smallest numbers of telling words of a line that stands by itself.
@@ -68,6 +69,25 @@ func IsThin(line string) bool {
 		least--
 	}
 	return c.words+c.names+c.numbers < least
+}
+
+// acknowledging are the words of an answer that only says that it was heard, or done.
+const acknowledging = " ok okay understood got it noted sure will do i'll i that this so is " +
+	"it's all done finished right alright perfect great good fine thanks thank you of course certainly " +
+	"absolutely ready verstanden erledigt fertig alles klar gut mache ich gemacht gern notiert " +
+	"d'accord compris entendu noté parfait c'est fait bien entendido hecho listo vale claro de " +
+	"acuerdo perfecto feito certo anotado capito fatto perfetto va bene begrepen klaar gedaan " +
+	"понял понятно готово сделано хорошо принято " +
+	"好 好的 明白 明白了 完成 完成了 已完成 收到 了解 知道了 好的已完成 好的明白 " +
+	"了解です 了解しました 承知しました 承知いたしました 分かりました わかりました 完了 完了しました はい " +
+	"알겠습니다 완료 완료했습니다 완료되었습니다 네 "
+
+// Acknowledges reports whether an answer only says that it was heard, or done.
+func Acknowledges(line string) bool {
+	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(line, "’", "'")),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+	return len(words) > 0 && !slices.ContainsFunc(words,
+		func(w string) bool { return !strings.Contains(acknowledging, " "+w+" ") })
 }
 
 // PlanFrame begins the sentence that Claude Code adds to a plan.

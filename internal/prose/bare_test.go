@@ -2,6 +2,19 @@ package prose
 
 import "testing"
 
+func TestAcknowledges(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Understood.": true, "Got it, will do!": true, "Okay — done.": true, "Alles klar.": true,
+		"D’accord.": true, "好的。": true, "了解しました。": true, "Готово.": true, "Done 👍": true,
+		"Perfect! Done.": true, "": false, "No.": false, "Yes.": false, "Done: 3 files.": false,
+		"Pushed.": false, "All tests pass.": false, "...": false,
+	} {
+		if Acknowledges(line) != want {
+			t.Errorf("%q: %t", line, !want)
+		}
+	}
+}
+
 func TestIsBare(t *testing.T) {
 	for _, line := range []string{
 		"", "that's a good point.", "Good catch!", "Ah!", "Perfect! All green.", "Options:",

@@ -3,6 +3,7 @@ package prose
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // IsRule reports whether a sentence of a user tells what to do, or not to do, from then on, or what
@@ -10,7 +11,10 @@ import (
 // permission. A question is no rule, nor is an order for one occasion, or one whose object stands
 // in a sentence before.
 func IsRule(line string) bool {
-	line = withoutPasted(line)
+	line = withoutPlace(withoutPasted(line))
+	if before, after, ok := strings.Cut(line, "; "); ok && !strings.HasSuffix(line, "?") {
+		return IsRule(before) || IsRule(after)
+	}
 	lower := strings.ToLower(strings.ReplaceAll(line, "\u2019", "'"))
 	if isRuleElsewhere(lower) {
 		return true
@@ -51,7 +55,7 @@ var (
 		"/"}
 	// occasions name the one occasion that an order is for.
 	occasions = [...]string{" for now", " the next ", " this time", " today", " tonight",
-		" the same day", " tomorrow", " yet", " this once", " just this"}
+		" the same day", " tomorrow", " yet", " this once", " just this", "never mind"}
 	// lasting say that an order holds for good, or what is so instead of something else.
 	lasting = [...]string{"from now on", "in future", "in the future", "at all times",
 		"under no circumstances", " must not ", " must never ", " should never ", " may not ",
@@ -108,6 +112,32 @@ func withoutPasted(line string) string {
 		}
 	}
 	return line
+}
+
+// withoutPlace returns a line without the file for which it orders something: "in lamp.go, never",
+// "lamp.go 里不要".
+func withoutPlace(line string) string {
+	rest := line
+	for _, lead := range [...]string{"In ", "in ", "For ", "for ", "Dans ", "dans ", "En ", "en "} {
+		rest = strings.TrimPrefix(rest, lead)
+	}
+	rest = strings.TrimPrefix(rest, "`")
+	end := strings.IndexFunc(rest, func(r rune) bool {
+		return r > unicode.MaxLatin1 || r < '.' && r != '-' || strings.ContainsRune("`,:;", r)
+	})
+	if end < 3 || !strings.ContainsAny(rest[1:end-1], "./") {
+		return line
+	}
+	after := strings.TrimLeft(rest[end:], ",:` ")
+	for _, tail := range [...]string{"里", "裡", "中", "内", "では", "には", "에서는", "에서"} {
+		if cut, ok := strings.CutPrefix(after, tail); ok {
+			return strings.TrimLeft(cut, ",，、 ")
+		}
+	}
+	if rest == line {
+		return line // the file is what something is said of
+	}
+	return after
 }
 
 // Lifts reports whether a sentence of a user takes back an order for good, or allows what one

@@ -5,6 +5,15 @@ import "testing"
 func TestIsRule(t *testing.T) {
 	for line, want := range map[string]bool{
 		"Never change the files of the vendor directory.":                           true,
+		"Bring it to life; in lamp/oil.go never use the old pump":                   true,
+		"In `lamp/oil.go`, never use the old pump.":                                 true,
+		"Bitte ändere lamp/oil.go nie ohne den Test dazu.":                          true,
+		"lamp/oil.go 里不要用正则表达式":                                                     true,
+		"lamp/oil.goでは正規表現を使わないでください":                                               true,
+		"Dans lamp/oil.go, n'utilise jamais de regex":                               true,
+		"in lamp/oil.go the pump was never used":                                    false,
+		"lamp/oil.go never ran; the pump is old":                                    false,
+		"The pump is mended; never mind the noise":                                  false,
 		"always ask me before you push, and keep the old flag names":                true,
 		"ask me before you push anything":                                           true,
 		"Please don\u2019t touch the relay, Bram is working in it this week.":       true,

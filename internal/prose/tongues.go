@@ -92,6 +92,9 @@ func isRuleElsewhere(lower string) bool {
 		return true
 	}
 	words := strings.Fields(lower)
+	if len(words) > 3 && strings.ContainsAny(words[1], "./") { // ändere lamp.go nie
+		words = slices.Delete(words, 1, 2)
+	}
 	return len(words) > 2 && slices.Contains(tongueSeconds[:], words[1]) &&
 		!slices.Contains(tongueSubjects[:], words[0])
 }
