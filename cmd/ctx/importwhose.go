@@ -144,6 +144,10 @@ func (a *app) notOf(f *catalog.Agent, file string, stats *transcript.Stats) erro
 		failed = fmt.Errorf("%w, or was cut off before the first one ends", failed)
 	}
 	isLines := strings.HasSuffix(f.Example, ".jsonl")
+	if stats.Skipped[transcript.SkipBadJSON] > 0 && whose == "" &&
+		strings.HasSuffix(f.Example, ".json") {
+		failed = fmt.Errorf("%w: it is no whole JSON document", failed)
+	}
 	if jq := a.spread(file); jq != "" && whose == "" && isLines {
 		failed = withHint(fmt.Errorf("%w: its records are not a line each", failed),
 			"`%s %s` writes it so", jq, oneLine(file))
