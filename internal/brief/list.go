@@ -17,8 +17,12 @@ const (
 // setLists looks for lists in the words of the model. An item of a list that is short, or short by
 // the names of its items alone, brings the others with it. A number says of how many it is.
 func (c *chooser) setLists() {
+	plan := uint64(0) // the newest message that begins with a plan, of which no step is a list
 	for i := 0; i < len(c.items); i++ {
 		f := c.items[i].fact
+		if f.Key == digest.Plan {
+			plan = f.Seq
+		}
 		count, size, names, end := 0, 0, 0, i
 		for end < len(c.items) && isListed(c.items[end].fact) && c.items[end].fact.Seq == f.Seq &&
 			c.items[end].fact.Heading == f.Heading {
@@ -33,7 +37,7 @@ func (c *chooser) setLists() {
 		}
 		for j := i; j < end; j++ {
 			it := &c.items[j]
-			if size <= maxList || names <= maxList {
+			if f.Seq != plan && (size <= maxList || names <= maxList) {
 				it.list = [2]int{i, end}
 			}
 			if size <= maxList {

@@ -2,6 +2,7 @@ package brief
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,14 @@ func TestLists(t *testing.T) {
 			contains(t, choose(of(one(asked), c.list, one(end)), c.room), c.want)
 		})
 	}
+	t.Run("a step of a plan", func(t *testing.T) {
+		plan := slices.Concat(one(digest.Fact{Kind: digest.Said, Key: digest.Plan,
+			Text: "is to carry out the plan of the gauges"}),
+			listed("Step 1", "Tide", telling, "Wind"))
+		got := choose(of(plan, one(end)), 400)
+		contains(t, got, telling)
+		lacks(t, got, "Wind")
+	})
 	t.Run("equal items of two lists", func(t *testing.T) {
 		var list [][]digest.Fact
 		for n := range 2 {
