@@ -391,6 +391,12 @@ func TestJobs(t *testing.T) {
 	if step == nil || !strings.Contains(m.screen(), ": 2200 messages") {
 		t.Errorf("no progress:\n%s", m.screen())
 	}
+	frame := m.job.frame
+	m.tick = func() tea.Cmd { return tea.Quit }
+	if _, again := m.Update(tickMsg{}); again == nil || m.job.frame != frame+1 {
+		t.Error("the sign that it works stands still")
+	}
+	m.tick = nil
 	at := p.cur
 	if _, cmd := m.Update(keyOf("k")); cmd != nil || p.cur != at {
 		t.Error("a key moves while a job runs")

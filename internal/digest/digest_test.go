@@ -106,3 +106,15 @@ func TestPlan(t *testing.T) {
 		t.Errorf("an answer is a plan: %+v", facts)
 	}
 }
+
+// A note that supersedes another names it by the id that it has, or had in another store.
+func TestSupersededNotes(t *testing.T) {
+	facts := Of(numbered(
+		Message{Role: "user", Text: "port 5432", Note: "decision", Origin: "old"},
+		Message{Role: "user", Text: "port 5433", Note: "decision", Supersedes: "old"},
+		Message{Role: "user", Text: "port 80", Note: "decision"}))
+	if len(facts) != 3 || facts[0].Was == 0 || facts[1].Now != facts[0].Was ||
+		facts[1].Path != "old" || facts[2].Was != 0 || facts[2].Now != 0 {
+		t.Errorf("facts %+v", facts)
+	}
+}

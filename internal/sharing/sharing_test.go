@@ -741,6 +741,9 @@ func TestTampering(t *testing.T) {
 			if !errors.Is(err, remote.ErrTampered) &&
 				!(strings.HasSuffix(c.name, "removed") && err != nil) {
 				t.Errorf("got error %v", err)
+			} else if strings.HasPrefix(c.name, "a pack") &&
+				!strings.HasPrefix(err.Error(), "nothing of laptop was taken in: ") {
+				t.Errorf("the error does not say of which store nothing was taken in: %v", err)
 			}
 			if after := b.texts(); !slices.Equal(after["work@laptop"], before["work@laptop"]) {
 				t.Errorf("it was taken in: %q", after)

@@ -26,6 +26,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/storetest/thirds"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // What is reachable stays, byte for byte; what is not goes after the grace period and no sooner; a
@@ -384,6 +385,13 @@ func TestGCSweepsLeftovers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	s.Store.OnCollect(func(_ *refs.View, before time.Time, dry bool) (int, error) {
+		want := storetest.Start.Add(-s.Config.GC.Grace)
+		if d := before.Sub(want); d < 0 || d > time.Minute || dry {
+			t.Errorf("answers before %v go, want %v; dry: %v", before, want, dry)
+		}
+		return 3, nil
+	})
 	young := filepath.Join(s.Dir, "refs", ".tmp-young")
 	if err := os.WriteFile(young, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -392,8 +400,8 @@ func TestGCSweepsLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s.Opened, gc.Options{}))
-	if done.Temp != 8 {
-		t.Errorf("swept %d", done.Temp)
+	if done.Temp != 8 || done.Answers != 3 {
+		t.Errorf("swept %d, and %d answers", done.Temp, done.Answers)
 	}
 	for _, path := range []string{young, filepath.Join(s.Dir, "log", "torn-9")} {
 		if _, err := os.Stat(path); err != nil {
