@@ -73,7 +73,8 @@ func Parse(text string) (*Query, error) {
 	for i, w := range q.words[1:] {
 		word, next := strings.ToLower(q.words[i]), strings.ToLower(w)
 		q.attr |= wants(word, next)
-		q.asker = q.asker || asksOneself(word, next)
+		q.asker = q.asker || asksOneself(word, next) ||
+			next == "must" && isQuestionWord(q.words[0]) // what somebody demanded
 	}
 	return q, nil
 }
@@ -120,7 +121,7 @@ func wants(word, next string) uint8 {
 func asksOneself(word, next string) bool {
 	if next == "i" || next == "we" {
 		switch word {
-		case "did", "do", "have", "had", "may", "must", "should", "shall":
+		case "did", "have", "had", "may", "must", "should", "shall":
 			return true
 		}
 	}
@@ -131,6 +132,14 @@ func asksOneself(word, next string) bool {
 	case "say", "said", "want", "wanted", "tell", "told", "ask", "asked", "forbid", "forbade",
 		"allow", "allowed", "reject", "rejected", "refuse", "refused", "decide", "decided",
 		"agree", "agreed", "settle", "settled", "mean", "meant":
+		return true
+	}
+	return false
+}
+
+func isQuestionWord(word string) bool {
+	switch strings.ToLower(word) {
+	case "what", "which", "why", "when", "where", "who", "how":
 		return true
 	}
 	return false

@@ -171,6 +171,7 @@ func TestQuestionAboutOnesOwnWords(t *testing.T) {
 	for i, d := range []Doc{
 		{Role: "model", Text: "The nightly migration of the piers runs at four, after the backup ends."},
 		{Role: "user", Text: "Never start the migration of the piers by hand while a ship is there."},
+		{Role: "user", Text: "The migration of the piers says:" + strings.Repeat(" pier", 900)},
 	} {
 		d.ID, d.Session, d.Seq = format.Sum(fmt.Append(nil, i)), "a", uint64(40*i+1)
 		d.Version = d.ID
@@ -183,6 +184,9 @@ func TestQuestionAboutOnesOwnWords(t *testing.T) {
 		"what did I say about the migration of the piers":    41,
 		"which migration of the piers must we never start":   41,
 		"what I forbade about the migration of the piers":    41,
+		"why must the migration of the piers not run":        41,
+		"the migration of the piers must run at four":        1,
+		"how do I get the migration of piers to run at four": 1,
 		"did we decide anything about migrations at a pier?": 41,
 	} {
 		q, err := Parse(question)

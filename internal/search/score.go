@@ -127,7 +127,7 @@ func (r *ranking) traitsOf(k kind) *traits {
 		{bits&kindNamed != 0, authorGain},
 		{bits&kindWanted != 0, wantGain},
 		{bits&attrRole == roleUser, userGain},
-		{bits&attrRole == roleUser && r.q.asker, askerGain},
+		{bits&attrRole == roleUser && r.q.asker, askerGain * min(1, saidLength/max(length, 1))},
 		{bits&attrQuestion != 0, -questionLoss},
 	} {
 		if is.so {

@@ -181,7 +181,7 @@ func simplyFactor(d Doc, a simpleText, q *Query, named map[string]bool) float64 
 	if d.Role == "user" {
 		factor = float64(factor * (1 + userGain))
 		if q.asker {
-			factor = float64(factor * (1 + askerGain))
+			factor = float64(factor * (1 + askerGain*min(1, saidLength/max(length, 1))))
 		}
 	}
 	if a.question {

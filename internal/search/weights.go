@@ -39,9 +39,13 @@ const (
 
 	authorGain   = 0.8  // the query names its author
 	userGain     = 0.15 // a user said it
-	askerGain    = 4.0  // the query asks what the user said, and a user said it
 	wantGain     = 0.3  // it has a number or a time, and the query asks for one
 	questionLoss = 0.3  // it is a question itself
+
+	// The gain of a user's message if the query asks what the user said. The more words over
+	// saidLength it has, the more of it was pasted.
+	askerGain  = 4.0
+	saidLength = 20.0
 
 	// The gain of a message that contains the whole query word for word, if the query has
 	// phraseFull words or more.
