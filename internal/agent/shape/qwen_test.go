@@ -12,7 +12,7 @@ func TestTakesQwenID(t *testing.T) {
 		"7b1d6a52-0c3e-4f58-ca41-2f6c0d9be817": false, // another variant
 		"7b1d6a52-0c3e-4f58-7941-2f6c0d9be817": false,
 		"7b1d6a520c3e4f589a412f6c0d9be817":     false,
-		"": false,
+		"":                                     false,
 	} {
 		if TakesQwenID(id) != want {
 			t.Errorf("%q is taken: %v", id, !want)
