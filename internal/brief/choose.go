@@ -38,12 +38,15 @@ type chooser struct {
 	plan  uint64 // the seq of the plan that is carried out, 0 once somebody asked for anything
 	cost  func(Line) int
 	fill  bool            // the lines that tell something alone are taken
+	ample bool            // likewise what a later turn tells again, and what was doubted
 	queue lists.Heap[bid] // the densest item comes first; at equal density, the newest one
 	turns []turn
 	// turnOf is the turn of each item, -1 for none; nil if the unit is the line.
 	turnOf   []int
 	answered uint64 // the seq of the newest answer
 	carried  uint64 // the seq of the newest edit before an answer
+	// planned is the seq of the list that the model wrote last, in a turn that goes on; 0 for none.
+	planned uint64
 	// sentences is the number of sentences of each prompt, by seq.
 	sentences map[uint64]int
 }
@@ -60,15 +63,23 @@ func newChooser(items []item, root Root, o Options) *chooser {
 		asked: maxAsked, shown: o.Printed,
 		sentences: map[uint64]int{}, queue: lists.Heap[bid]{Before: bid.before},
 	}
-	edited := uint64(0)
+	edited, listed := uint64(0), uint64(0)
 	for i := range items {
 		switch f := items[i].fact; f.Kind {
 		case digest.Edit:
 			edited = f.Seq
 		case digest.Prompt:
 			c.sentences[f.Seq]++
+			c.planned = 0
 		case digest.Answer:
-			c.answered, c.carried = f.Seq, edited
+			c.answered, c.carried, c.planned = f.Seq, edited, 0
+		case digest.Said:
+			if f.Key == digest.Item {
+				if listed == f.Seq { // two items are a list
+					c.planned = f.Seq
+				}
+				listed = f.Seq
+			}
 		}
 	}
 	if o.InOrder && !o.Short {
@@ -118,7 +129,9 @@ func (c *chooser) best() []Line {
 	if c.turnOf != nil && !c.keep {
 		c.fill, c.least, c.queue.List = true, leastBeside, nil
 		out = append(out, c.densest()...)
-		c.fill, c.least = false, least
+		c.ample, c.queue.List = true, nil
+		out = append(out, c.densest()...)
+		c.fill, c.ample, c.least = false, false, least
 	}
 	return out
 }
@@ -175,9 +188,7 @@ func (c *chooser) densest() []Line {
 		if top.index < 0 {
 			continue
 		}
-		if l, ok := c.take(top.index); ok {
-			out = append(append(out, l), c.siblings(top.index)...)
-		}
+		out = append(out, c.taken(top.index)...)
 	}
 	return out
 }
@@ -195,7 +206,11 @@ func (c *chooser) enters(i int) bool {
 	if c.keep && !mustKeep(c.items[i].line.Section) {
 		return false
 	}
-	return !c.items[i].taken && !c.idle(i) && c.telling(i) >= c.least
+	least := c.least
+	if c.completes(&c.items[i]) {
+		least = 1
+	}
+	return !c.items[i].taken && !c.idle(i) && c.telling(i) >= least
 }
 
 // turnAt returns the turn of a bid, or nil.
@@ -239,18 +254,22 @@ const moreFactor = 0.1
 // idle reports whether an item is no line of a story: it tells nothing by itself, or its message is
 // printed beside the lines.
 func (c *chooser) idle(i int) bool {
-	f := c.items[i].fact
-	if f.Slight || c.items[i].over || c.shown[f.Entry] ||
+	it := &c.items[i]
+	f := it.fact
+	if f.Slight || it.over || c.shown[f.Entry] ||
 		isWord(f) && f.Key == digest.Title && !c.tellsBeside(f) {
 		return true
 	}
-	if t := c.turnAt(i); t != nil && (t.refuted && isWord(f) ||
-		t.again && f.Kind == digest.Answer ||
+	if t := c.turnAt(i); t != nil && (t.refuted && isWord(f) && !(c.ample && it.line.Mark != "") ||
+		t.again && f.Kind == digest.Answer && (t.settled || !c.ample) ||
 		f.Kind == digest.Said && f.Seq < t.edited && c.isAnswered(t)) { // it says what came of that
 		return true
 	}
-	return c.turnOf != nil && !c.tellsAlone(i) && !c.tellsBeside(f)
+	return c.turnOf != nil && !c.tellsAlone(i) && !c.tellsBeside(f) && !c.completes(it)
 }
+
+// completes reports whether an item is one of a numbered list, and there is room for all of it.
+func (c *chooser) completes(it *item) bool { return c.ample && it.line.of > 0 }
 
 // tellsBeside reports whether there is room for a fact that tells something to a reader who knows
 // the work: what a prompt, an answer or an older summary lists, what was written into files, and

@@ -34,6 +34,7 @@ type item struct {
 
 	list [2]int // the items of the short list that it is in
 	name string // what stands in it for the item, "" for all of it
+	lead int    // the number of items back to the one that a later sentence of it begins with
 
 	judged, bare bool // bare is set once judged is
 

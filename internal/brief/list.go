@@ -46,6 +46,9 @@ func (c *chooser) setLists() {
 			if l := &it.line; l.number > 0 && count >= minList {
 				l.of = count
 				l.Text = l.Heading + l.numbered(l.Text[len(l.Heading):])
+			} else if j > i && it.line.number == 0 && c.items[j-1].line.of+c.items[j-1].lead > 0 {
+				before := &c.items[j-1]
+				it.lead, it.over = before.lead+1, it.over || before.over
 			}
 		}
 		i = max(i, end-1)
@@ -98,6 +101,22 @@ func (l Line) isWhole(lines []Line) bool {
 		}
 	}
 	return l.of > 0 && n == l.of
+}
+
+// taken takes item i, with the sentence that its item of a list begins with, and with the others of
+// a short list. It takes nothing if it is taken, or does not fit.
+func (c *chooser) taken(i int) []Line {
+	var out []Line
+	if lead := i - c.items[i].lead; !c.items[lead].taken && lead != i {
+		if c.costOf(lead)+c.costOf(i) > c.left {
+			return nil
+		}
+		out = c.taken(lead)
+	}
+	if l, ok := c.take(i); ok {
+		out = append(append(out, l), c.siblings(i)...)
+	}
+	return out
 }
 
 // siblings takes the other items of the list that an item is in, if all of them fit.

@@ -39,6 +39,8 @@ func TestLists(t *testing.T) {
 			"noted: Findings: 1. `tide.go`; 2. `wave.go`: " + telling + "; 3. `wind.go`"},
 		{"one of many", listed("Findings", "1. Tide"+long, "2. "+telling, "3. Wind"+long), 400,
 			"noted: Findings: 2 of 3: " + telling},
+		{"a later sentence of an item", listed("Findings", "1. Tide"+long, telling, "2. Wind"+long), 700,
+			"noted: Findings: 1 of 2: Tide" + long + "; " + telling},
 		{"a number that is none of a list", listed("Findings", telling, "12 gauges"+long), 400,
 			"noted: Findings: " + telling},
 	} {

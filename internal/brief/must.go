@@ -112,8 +112,6 @@ func (c *chooser) signs() []sign {
 		switch {
 		case f.Kind == digest.Branch:
 			what, rank = "branch", branchRank
-		case f.Key == digest.Plan && len(c.turns) > 0 && len(c.turns[len(c.turns)-1].asked) == 0:
-			what, rank = f.Key, commitRank // nobody has asked for anything else since
 		case f.Kind == digest.Commit && f.State == digest.Passed:
 			what, rank = f.Key, commitRank
 		case f.Key == digest.IssueKey && f.State == digest.Passed:

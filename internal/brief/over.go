@@ -128,6 +128,9 @@ func (c *chooser) ended(i int, words string, l *later) bool {
 	if until > prose.Answered && c.isAccepted(i) {
 		return true
 	}
+	if f.Seq == c.planned && until != prose.Checked && until != prose.Moved {
+		return false // a first edit of a file is not all that is to be done there
+	}
 	switch until {
 	case prose.Answered:
 		explains := c.turnOf[i] == newest-1 && c.turns[newest].edited == 0 &&
@@ -146,7 +149,7 @@ func (c *chooser) ended(i int, words string, l *later) bool {
 	case prose.Moved:
 		return !strings.Contains(words, strings.TrimPrefix(l.branch, "on branch ")) // "" is in all
 	case prose.Mended:
-		return isChanged(words, l) ||
+		return isChanged(words, l) || l.edited && strings.Contains(words, " tree is clean") ||
 			f.Kind == digest.Said && c.turnAt(i).edited > f.Seq && (f.Seq < c.answered || l.passed)
 	case prose.Settled:
 		mine := c.items[i].terms
@@ -181,7 +184,6 @@ func (c *chooser) happened(i int, l *later) {
 	switch f.Kind {
 	case digest.Edit:
 		l.edited = true
-		l.is(true, "clean")
 		for _, name := range append(slices.Clip(it.names), path.Base(c.root.Name(f.Path))) {
 			l.changed[name] = true
 			l.is(strings.Contains(strings.ToLower(name), "test"), "test", "tests", "untested")

@@ -84,6 +84,8 @@ func TestOver(t *testing.T) {
 		{"words before a choice that other words lead to", stand, one(said("Two ways are left now."),
 			which("Postgres")), false},
 		{"a clean work tree, and a change", answer("The working tree is clean by now."), one(edit), true},
+		{"a step to clean up, and a change", answer("Clean up after it: add a hook to clean the port."),
+			one(edit), false},
 		{"a clean work tree", answer("The working tree is clean by now."), one(push), false},
 		{"a question that waits", asks, nil, false},
 		{"what runs, and later words", runs, one(said("The port has a gauge.")), true},
@@ -132,6 +134,31 @@ func TestOver(t *testing.T) {
 		got := slices.ContainsFunc(over, func(f digest.Fact) bool { return f.Text == c.first.Text })
 		if got != c.want {
 			t.Errorf("%s: got %v", c.name, got)
+		}
+	}
+}
+
+// TestPlanAtHand checks that an edit does not end what a list says that the model is at, before the
+// turn has an answer.
+func TestPlanAtHand(t *testing.T) {
+	review := listed("", "1. The harbour check of `lexer.go` lost its limit.", "It counts twice.",
+		"2. The gauge of the port is stale.")
+	one := listed("", "The harbour check of lexer.go lost its limit.")
+	task, edit := []digest.Fact{prompt("Mend the lexer")},
+		[]digest.Fact{edited("x/lexer.go", ": readToken", 3, 1)}
+	done := []digest.Fact{answer("The lexer of the harbour is as it was wanted.")}
+	for _, c := range []struct {
+		name string
+		list []digest.Fact
+		want int
+	}{
+		{"in a turn that goes on", of(task, review, edit), 0},
+		{"one thing", of(task, one, edit), 1},
+		{"in a turn that ended", of(task, review, edit, done), 3},
+		{"before another prompt", of(task, review, edit, done, task), 3},
+	} {
+		if over := Overruled(c.list, Root{}); len(over) != c.want {
+			t.Errorf("%s: %d overruled, want %d: %v", c.name, len(over), c.want, over)
 		}
 	}
 }

@@ -24,6 +24,7 @@ type turn struct {
 	acts        bool   // it changed files
 	edited      uint64 // the seq of the newest edit of a file
 	again       bool   // a later turn, by changes or after a choice, tells the answer again
+	settled     bool   // likewise, after a choice
 	refuted     bool   // a later turn says that what was found is not so, or is gone
 	objection   string // how a later turn says that the answer is not so, "" if none does
 	more        int    // lines that were taken beside them
@@ -57,8 +58,8 @@ func (c *chooser) setTurns() {
 		}
 		c.turnOf[i] = len(c.turns) - 1
 		t := &c.turns[c.turnOf[i]]
-		if f.Key == digest.Plan {
-			c.plan = f.Seq
+		if f.Key == digest.Plan { // what the turn is about, though nobody typed it
+			c.plan, t.asked = f.Seq, append(t.asked, i)
 		}
 		t.acts = t.acts || f.Kind == digest.Edit || f.Kind == digest.Commit
 		if f.Kind == digest.Edit {
@@ -84,8 +85,8 @@ func (c *chooser) setTurns() {
 		}
 	}
 	c.setOver()
-	c.setRefuted()
 	c.setLists()
+	c.setRefuted()
 	for t := range c.turns {
 		c.setLines(&c.turns[t], c.asked, c.cameOf(t))
 	}
@@ -122,6 +123,7 @@ func (c *chooser) setRefuted() {
 			if n := len(of[t]); u < t+oldTurn && n >= minAgain && shared(of[t], of[u]) >= n/5 &&
 				(c.turns[u].acts || chosen && u == t+1) {
 				c.turns[t].again = true
+				c.turns[t].settled = c.turns[t].settled || chosen && u == t+1
 			}
 			if n := len(asked[u]); n > 1 && shared(asked[u], asked[t]) == n &&
 				c.turns[t].objection == "" { // it has no other terms
@@ -273,7 +275,7 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		l.Section = Story
 	}
 	l.Text = ""
-	if section == Wanted {
+	if section == Wanted && isAsked(c.items[list[0]].fact) { // not the title of a plan
 		l.Text = "> "
 	} else if t.objection != "" {
 		l.Text = "(" + t.objection + ") "

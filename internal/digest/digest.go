@@ -21,7 +21,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 73
+const Version = 74
 
 // Kind is the subject of a fact.
 type Kind string
@@ -307,7 +307,7 @@ func (d *Digester) said(m *Message) {
 	if list := summarize.Fragments(prose.Unwrapped(m.Text)); begins && len(list) > shortPlan {
 		title := strings.TrimPrefix(prose.Tidy(list[0].Text), "Plan: ")
 		d.add(Fact{Kind: Report, Key: Plan,
-			Text: "is to implement the following plan: " + prose.Cut(title, maxTitle)})
+			Text: "to implement the plan: " + prose.Cut(title, maxTitle)})
 		d.sentences(Said, m.Text)
 		return
 	}

@@ -97,7 +97,7 @@ func TestPlan(t *testing.T) {
 		facts := Of([]Message{{Role: "model", Text: plan, Branch: branch}})
 		i := slices.IndexFunc(facts, func(f Fact) bool { return f.Key == Plan })
 		if i < 0 || facts[i].Text !=
-			"is to implement the following plan: Print the tables without borders" {
+			"to implement the plan: Print the tables without borders" {
 			t.Errorf("branch %q: %+v", branch, facts)
 		}
 	}

@@ -340,7 +340,11 @@ func callText(it item, facts []digest.Fact, root brief.Root, most int) string {
 		return ""
 	}
 	if passed := passedOn(it, facts, lines); passed != "" && most > 0 {
-		lines = append(lines, prose.Cut(passed, most))
+		if whole := uncut(lines[0], passed, most); len(lines) == 1 && whole != "" {
+			lines[0] = whole
+		} else {
+			lines = append(lines, prose.Cut(passed, most))
+		}
 	}
 	for i := range lines {
 		lines[i] = root.Shorten(lines[i])
@@ -348,15 +352,31 @@ func callText(it item, facts []digest.Fact, root brief.Root, most int) string {
 	return strings.Join(slices.Compact(lines), "\n")
 }
 
+// maxDone is the length in bytes of the longest words that say what was done with a text.
+const maxDone = 24
+
+// uncut returns a line that was cut with so many bytes of the text which it begins to tell, or ""
+// if it does not.
+func uncut(line, text string, most int) string {
+	told, rest, cut := strings.Cut(line, "…")
+	told = strings.TrimRight(told, " ")
+	for i := range min(len(told), maxDone) {
+		if cut && i > 0 && told[i-1] == ' ' && strings.HasPrefix(oneLine(text), told[i:]) {
+			return told[:i] + prose.Cut(text, most) + rest
+		}
+	}
+	return ""
+}
+
 // passedOn returns the text that a call passed on if the lines do not contain all of it: what an
 // edit wrote, a script that was cut, the prompt of a subagent. The line of a command, a search or a
-// file that was read lacks only what shortens the output.
+// file that was read lacks only what shortens the output, and that of a commit what made it.
 func passedOn(it item, facts []digest.Fact, lines []string) string {
 	edits, whole := false, true
 	for _, f := range facts {
 		edits = edits || f.Kind == digest.Edit
 		whole = whole && !strings.Contains(f.Text, "…") && (f.Kind == digest.Read ||
-			f.Kind == digest.Search || f.Kind == digest.Command)
+			f.Kind == digest.Search || f.Kind == digest.Command || f.Kind == digest.Commit)
 	}
 	passed := squeezed(digest.TextOf(it.args))
 	if edits || !whole && len(passed) > len(strings.Join(lines, " ")) {

@@ -162,12 +162,18 @@ func TestDescribesCalls(t *testing.T) {
 	for _, c := range []struct{ fact, script, printed, want string }{
 		{"read a.yml", "sed -n 1,9p a.yml", "name: Tests", "read a.yml"},
 		{"ran go vet ./...", "go vet ./... 2>&1 | head -20", "", "ran go vet ./..."},
-		{"ran go vet ./a …", "go vet ./a ./b ./c ./d", "", "ran go vet ./a …\ngo vet ./a ./b ./c ./d"},
+		{"ran go vet ./a …", "go vet ./a ./b ./c ./d", "", "ran go vet ./a ./b ./c ./d"},
+		{"ran go vet ./a … # Look", "go vet ./a ./b ./c ./d ./e", "",
+			"ran go vet ./a ./b ./c ./d ./e # Look"},
+		{"ran the vet of …", "go vet ./a ./b ./c ./d", "", "ran the vet of …\ngo vet ./a ./b ./c ./d"},
+		{"committed: Mend it", "git add -A && git commit -m 'Mend it'", "", "committed: Mend it"},
 		{"ran ps", "ps", "1 init", "ran ps\n1 init"},
 	} {
 		f := digest.Fact{Kind: digest.Command, Entry: format.ID{1}, Text: c.fact}
 		if strings.HasPrefix(c.fact, "read ") {
 			f.Kind = digest.Read
+		} else if strings.HasPrefix(c.fact, "committed") {
+			f.Kind = digest.Commit
 		}
 		w := &Work{Whole: []digest.Fact{f}}
 		args := json.RawMessage(`{"command":"` + c.script + `"}`)
