@@ -79,9 +79,17 @@ func IsLack(line string) bool {
 // WithoutNext returns a line of a model without what it says at its end that it does next.
 func WithoutNext(line string) string {
 	for _, sep := range [...]string{", so ", ", but ", ", and ", " — ", " – ", "; "} {
-		if i := strings.LastIndex(line, sep); i > 0 && Announces(line[i+len(sep):]) {
+		i := strings.LastIndex(line, sep)
+		if i > 0 && Announces(line[i+len(sep):]) && !(sep == ", and " && isRow(line[:i])) {
 			return line[:i] + "."
 		}
 	}
 	return line
+}
+
+// isRow reports whether a text ends with a word behind a comma: "tests, lint", of a row that goes on
+// with ", and".
+func isRow(text string) bool {
+	i := strings.LastIndex(text, ", ")
+	return i >= 0 && !strings.Contains(text[i+2:], " ")
 }

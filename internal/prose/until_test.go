@@ -51,6 +51,7 @@ func TestWithoutNext(t *testing.T) {
 		"It is pinned to Go 1.26, so I’m checking the tool setup next.": "It is pinned to Go 1.26.",
 		"The output was cut — let me read all of it.":                   "The output was cut.",
 		"It fails, so it stays.":                                        "It fails, so it stays.",
+		"All tests, lint, and formatting pass cleanly.":                 "All tests, lint, and formatting pass cleanly.",
 	} {
 		if got := WithoutNext(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
