@@ -87,8 +87,8 @@ func WithoutNext(line string) string {
 	return line
 }
 
-// isRow reports whether a text ends with a word behind a comma: "tests, lint", of a row that goes on
-// with ", and".
+// isRow reports whether a text ends with a word behind a comma: "tests, lint", of a row that goes
+// on with ", and".
 func isRow(text string) bool {
 	i := strings.LastIndex(text, ", ")
 	return i >= 0 && !strings.Contains(text[i+2:], " ")
