@@ -31,7 +31,7 @@ func (a *app) lookFor(s *session.Store, known, asked []string) (*identity.Look, 
 			p.Known = append(p.Known, dir)
 		}
 	}
-	return identity.NewLook(a.c, &p, a.storeIn), p
+	return identity.NewLook(&p, a.storeIn), p
 }
 
 // storeIn returns the project of the store that a command in a directory would use; "" for none. A

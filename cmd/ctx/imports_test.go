@@ -28,7 +28,7 @@ var layers = map[string]string{
 	"internal/bigstack":          "",
 	"internal/lists":             "",
 	"internal/durable":           "internal/lists",
-	"internal/identity":          "internal/durable internal/gitfile",
+	"internal/identity":          "internal/durable",
 	"internal/architecture":      "",
 	"internal/pasted":            "",
 	"internal/prose":             "forest/summarize internal/terms",

@@ -1,7 +1,6 @@
 package hooks
 
 import (
-	"context"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
@@ -15,8 +14,7 @@ func (d *Doctor) used(agent *Agent) bool {
 	row, ok := catalog.Named(agent.Name)
 	if ok && row.Root != nil {
 		if root := row.Root(catalog.Env{Get: d.Getenv, Home: d.UserHome}); root != "" {
-			look := identity.NewLook(context.Background(),
-				&identity.Project{Dir: repo.Physical(d.Project)}, nil)
+			look := identity.NewLook(&identity.Project{Dir: repo.Physical(d.Project)}, nil)
 			if slices.ContainsFunc(
 				catalog.Judge(row.Sessions(root, nil), look, []string{d.Project}),
 				func(j catalog.Judged) bool { return j.Ours }) {

@@ -60,6 +60,7 @@ const (
 	whyWasThere  = "the project was there"
 	whyTree      = "the same repository"
 	whyRemote    = "the same remote"
+	whyClone     = "a clone of the same repository"
 	whyBranch    = "it is gone, and a branch of this repository was checked out there"
 	whyElsewhere = "from another system"
 )

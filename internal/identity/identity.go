@@ -1,22 +1,19 @@
 // Package identity tells whose project a session is, by the directory in which it began: the
 // project's own, or another checkout of its repository of git, wherever it is. It reads what git
-// keeps of a work tree, and asks git itself only for the first commits. Begin with Project.Belongs,
-// the rule, and with Look, which gathers what the rule needs.
+// keeps of a work tree, and runs nothing. Begin with Project.Belongs, the rule, and with Look,
+// which gathers what the rule needs.
 package identity
 
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/gitfile"
 )
 
 // Checkout is what identifies the project of a directory; zero where there is no git.
@@ -24,6 +21,8 @@ type Checkout struct {
 	Dir     string   // the work tree
 	Common  string   // the directory that all work trees of the repository share
 	Remotes []string // addresses, in one spelling; none that is a path
+	// Origins are the repositories that remotes name by a path, as Common; a clone of one has it.
+	Origins []string
 }
 
 // maxConfig is the most that is read of a file of git.
@@ -38,8 +37,29 @@ func Of(dir string) (c Checkout, ok bool) {
 	c = Checkout{Dir: root, Common: common}
 	if b, err := durable.ReadAtMost(filepath.Join(common, "config"), maxConfig); err == nil {
 		c.Remotes = Remotes(b)
+		eachRemote(b, func(remote string) {
+			if common := repositoryAt(root, remote); common != "" {
+				c.Origins = append(c.Origins, common)
+			}
+		})
 	}
 	return c, true
+}
+
+// repositoryAt returns the directory of the repository that a remote of a work tree names by a
+// path, "" for none.
+func repositoryAt(root, remote string) string {
+	path := strings.TrimPrefix(remote, "file://")
+	if Address(remote) != "" || strings.Contains(path, "://") {
+		return ""
+	}
+	path = under(root, path)
+	for _, git := range [...]string{filepath.Join(path, ".git"), path, path + ".git"} {
+		if common := commonDir(git); common != "" {
+			return common
+		}
+	}
+	return ""
 }
 
 // commonDir returns the directory of the repository that a .git belongs to: a directory, or a file
@@ -79,16 +99,22 @@ func under(dir, path string) string {
 // Remotes returns the addresses of the remotes in a configuration of git, as Address spells them,
 // sorted.
 func Remotes(config []byte) (list []string) {
-	eachSetting(config, func(section, name, value string) {
-		if section != "remote" || name != "url" {
-			return
-		}
-		if a := Address(value); a != "" {
+	eachRemote(config, func(remote string) {
+		if a := Address(remote); a != "" {
 			list = append(list, a)
 		}
 	})
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// eachRemote calls visit with each remote in a configuration of git, as it is written there.
+func eachRemote(config []byte, visit func(remote string)) {
+	eachSetting(config, func(section, name, value string) {
+		if section == "remote" && name == "url" {
+			visit(value)
+		}
+	})
 }
 
 // eachSetting calls visit with each setting in a configuration of git: the section without the name
@@ -138,10 +164,10 @@ func Address(remote string) string {
 	return strings.ToLower(host) + "/" + path
 }
 
-// same says why two checkouts are of one project: "the same repository", "the same remote" or "the
-// same first commit"; "" if they are not. Where both have remotes, the remotes decide: forks have
-// common commits. roots returns the first commits of a checkout.
-func same(a, b *Checkout, roots func(*Checkout) []string) string {
+// same says why two checkouts are of one project, as the reasons of a verdict have it; "" if they
+// are not. Where both have remotes with an address, these decide: a fork is another project. Common
+// commits say nothing: projects that began with one template have them.
+func same(a, b *Checkout) string {
 	if a.Common == "" || b.Common == "" {
 		return ""
 	}
@@ -149,32 +175,18 @@ func same(a, b *Checkout, roots func(*Checkout) []string) string {
 		return whyTree
 	}
 	if len(a.Remotes) > 0 && len(b.Remotes) > 0 {
-		if slices.ContainsFunc(a.Remotes,
-			func(r string) bool { return slices.Contains(b.Remotes, r) }) {
+		if shared(a.Remotes, b.Remotes) {
 			return whyRemote
 		}
 		return ""
 	}
-	first := roots(a)
-	if len(first) > 0 &&
-		slices.ContainsFunc(roots(b),
-			func(id string) bool { return slices.Contains(first, id) }) {
-		return "the same first commit"
+	if shared(append(slices.Clip(a.Origins), a.Common), append(slices.Clip(b.Origins), b.Common)) {
+		return whyClone
 	}
 	return ""
 }
 
-// rootsTime is how long git may look for first commits: a long history takes it seconds.
-const rootsTime = 5 * time.Second
-
-// roots returns the commits without parents that HEAD has in a work tree; none where git does not
-// tell. No setting of that repository can run a program.
-func roots(ctx context.Context, dir string) []string {
-	ctx, cancel := context.WithTimeout(ctx, rootsTime)
-	defer cancel()
-	out, err := gitfile.Run(ctx, dir, "", "rev-list", "--max-parents=0", "HEAD")
-	if err != nil {
-		return nil
-	}
-	return strings.Fields(out)
+// shared reports whether two lists have something in common.
+func shared(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }

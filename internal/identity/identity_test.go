@@ -61,8 +61,8 @@ func git(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// A clone, a work tree and a moved checkout are the same project; a fork with another remote and
-// another repository are not.
+// A clone, a work tree and a moved checkout are the same project; a fork with another remote, what
+// began as a copy of it, and another repository are not.
 func TestSame(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
@@ -80,6 +80,9 @@ func TestSame(t *testing.T) {
 	git(t, dir("one"), "worktree", "add", "-q", dir("tree"))
 	git(t, top, "clone", "-q", "one", "fork")
 	git(t, dir("fork"), "remote", "set-url", "origin", "https://h.example/fork.git")
+	git(t, top, "clone", "-q", "one", "template")
+	git(t, dir("template"), "remote", "remove", "origin")
+	git(t, top, "clone", "-q", "file://"+filepath.ToSlash(dir("one"))+"/.git", "file")
 	git(t, top, "clone", "-q", "one", "remote")
 	git(t, dir("remote"), "remote", "set-url", "origin", "https://h.example/one.git")
 	git(t, top, "clone", "-q", "other", "renamed")
@@ -98,15 +101,17 @@ func TestSame(t *testing.T) {
 	for _, c := range []struct{ a, b, want string }{
 		{"one", "one", "the same repository"},
 		{"one", "tree", "the same repository"},
-		{"one", "clone", "the same first commit"},
-		{"one", "clone/sub", "the same first commit"},
-		{"one", "fork", "the same first commit"}, // as long as one has no remote, nothing tells
+		{"one", "clone", "a clone of the same repository"},
+		{"clone", "one", "a clone of the same repository"},
+		{"one", "clone/sub", "a clone of the same repository"},
+		{"clone", "file", "a clone of the same repository"},
+		{"one", "fork", ""},
+		{"one", "template", ""},
 		{"remote", "fork", ""},
 		{"remote", "renamed", "the same remote"},
 		{"one", "other", ""},
 	} {
-		first := func(c *Checkout) []string { return roots(t.Context(), c.Dir) }
-		if got := same(of(c.a), of(c.b), first); got != c.want {
+		if got := same(of(c.a), of(c.b)); got != c.want {
 			t.Errorf("%s and %s: %q, not %q", c.a, c.b, got, c.want)
 		}
 	}

@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,7 +19,6 @@ type Session struct {
 
 // Look finds out whether sessions are a project's. It looks at each directory once.
 type Look struct {
-	ctx   context.Context
 	p     Project
 	store func(dir string) string
 	info  os.FileInfo // of the project's directory
@@ -29,13 +27,12 @@ type Look struct {
 	same  map[string]string // by the directory that all work trees of a repository share
 	// The places of the project in the work trees that git lists for its repository, without links.
 	trees []string
-	first *[]string // first commits of the project's checkout
 }
 
 // NewLook returns a Look for a project, of which the caller need not set Git. store returns the
 // project of the store that a command in a directory would use; "" for none. It may be nil.
-func NewLook(ctx context.Context, p *Project, store func(dir string) string) *Look {
-	l := &Look{ctx: ctx, p: *p, store: store, facts: map[string]Facts{}, same: map[string]string{}}
+func NewLook(p *Project, store func(dir string) string) *Look {
+	l := &Look{p: *p, store: store, facts: map[string]Facts{}, same: map[string]string{}}
 	if store == nil {
 		l.store = func(string) string { return "" }
 	}
@@ -127,16 +124,7 @@ func (l *Look) at(dir string) (f Facts) {
 func (l *Look) sameAs(other *Checkout) string {
 	why, known := l.same[other.Common]
 	if !known {
-		why = same(&l.p.Git, other, func(c *Checkout) []string {
-			if c != &l.p.Git {
-				return roots(l.ctx, c.Dir)
-			}
-			if l.first == nil {
-				list := roots(l.ctx, c.Dir)
-				l.first = &list
-			}
-			return *l.first
-		})
+		why = same(&l.p.Git, other)
 		l.same[other.Common] = why
 	}
 	return why

@@ -44,7 +44,7 @@ func TestFolders(t *testing.T) {
 				b.Named = []string{at(row.named)}
 				b.Dir = at(row.named)
 			}
-			look := identity.NewLook(t.Context(), &identity.Project{Dir: at(row.project)}, nil)
+			look := identity.NewLook(&identity.Project{Dir: at(row.project)}, nil)
 			got := Judge([]Begun{b}, look, []string{at(row.project)})[0]
 			if got.Ours != row.want {
 				t.Errorf("%s, %+v: %+v", name, row, got.Verdict)
