@@ -104,7 +104,11 @@ func How(words string, sessions []Session) []Command {
 						c.Session, c.Run, c.Text = s, f, one.text
 					}
 					c.add(asked, one.own, ownWeight)
-					c.add(asked, one.aim, whyWeight)
+					if one.whole && strings.HasSuffix(one.text, "…") {
+						c.add(asked, one.aim, pathWeight) // a long script, of which a part is shown
+					} else {
+						c.add(asked, one.aim, whyWeight)
+					}
 					c.add(asked, one.paths, pathWeight)
 					if c.add(asked, one.why, beforeWeight); !one.looks {
 						c.add(asked, before, beforeWeight)
