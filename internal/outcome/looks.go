@@ -34,7 +34,7 @@ func looks(command string, git bool) bool {
 		}
 		verb := slices.IndexFunc(words, func(w string) bool { return w[:min(1, len(w))] != "-" })
 		quotes := git && verb >= 0 && (name == "git" && onlyLists(words[verb:]) ||
-			name == "gh" && asks(words[verb:]))
+			name == "gh" && asks(words[verb:]) || name == "curl" && !sends(words))
 		edits := name == "sed" && slices.ContainsFunc(words,
 			func(w string) bool { return strings.HasPrefix(w, "-i") })
 		if !quotes && (edits || !has(lookers, name)) {
@@ -57,8 +57,14 @@ func asks(words []string) bool {
 	if words[0] != "api" {
 		return len(words) > 1 && has(readers, words[1])
 	}
-	return !slices.ContainsFunc(words, func(w string) bool {
-		return strings.HasPrefix(w, "-X") || has(" -f -F --field --raw-field --input --method ", w)
+	return !sends(words)
+}
+
+// sends reports whether options of gh api or curl send something.
+func sends(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return strings.HasPrefix(w, "-X") || has(" -f -F --field --raw-field --input --method "+
+			"-d --data --data-raw --data-binary --json --form -T --upload-file --request ", w)
 	})
 }
 

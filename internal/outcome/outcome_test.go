@@ -75,6 +75,7 @@ func TestHowRanks(t *testing.T) {
 		"a row fails":        {"lint", []digest.Fact{run("new lint && npm test", "failed"), run("old lint; npm test", "passed"), run("new lint", "passed"), run("new lint", "passed")}, "new lint"},
 		"the whole row":      {"all checks", []digest.Fact{run("npm lint && npm test # Run all checks", "passed")}, "npm lint && npm test"},
 		"what a row mended":  {"build", []digest.Fact{run("make build", "failed"), run("get lamps && make build", "passed")}, "get lamps && make build"},
+		"one that fetches":   {"lint", []digest.Fact{run("curl -s https://h.example/lint # Look for lint", "passed"), run("mise run lint", "passed"), run("curl -s https://h.example/lint # Look for lint", "passed")}, "mise run lint"},
 		"a part of a script": {"test", []digest.Fact{run("rm -rf x; make quay; mkdir … # Test it with more quays", "passed"), run("npm test", "passed"), run("rm -rf x; make quay; mkdir … # Test it with more quays", "passed")}, "npm test"},
 		"a quoted pipe":      {"lamps", []digest.Fact{run("gh api x --jq '.[] | .lamps'", "passed"), run("gh api x --jq '.[] | .name'", "passed")}, "gh api x --jq '.[] | .lamps'"},
 		"one that asks":      {"reply", []digest.Fact{run("gh api a/comments # Read comments to reply to", "passed"), run("gh api a/replies -f body=done", "passed")}, "gh api a/replies -f body=done"},
