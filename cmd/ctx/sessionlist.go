@@ -64,6 +64,8 @@ func newListCmd(a *app) *cobra.Command {
 					strings.Join(words, " "))
 			case asks:
 				a.say("no session fits: `ctx list` without words and flags lists all")
+			case o.everywhere:
+				a.say("no session yet: `ctx import --everywhere` brings what agents have of all projects")
 			default:
 				a.say("no session yet: `ctx import --all` brings what agents have of this project")
 			}

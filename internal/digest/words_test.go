@@ -320,6 +320,7 @@ func TestHeadings(t *testing.T) {
 		"- Names of the parser say it. They are short.\n\n## What to drop\n\n1. The borders of tables\n" +
 		"   * The corners of the borders\n\nThe rest of them stays as it is.\n- A loose item of the list\n" +
 		"This one is a sentence that goes on for far too long to be a heading:\n- The last of the items\n" +
+		"It is all merged by now. Conflicts of it:\n- The port keeps its name\n" +
 		"Plan:\n```\n- no item of a list here, at all\n```\n- The item after the code of it"
 	got := ""
 	for _, f := range Of([]Message{asked("Review the tables."), said(text)}) {
@@ -339,6 +340,9 @@ What to drop|The corners of the borders
 |A loose item of the list
 |This one is a sentence that goes on for far too long to be a heading:
 |The last of the items
+|It is all merged by now.
+|Conflicts of it:
+Conflicts of it|The port keeps its name
 |Plan: …
 `
 	if !strings.HasPrefix(got, want) {

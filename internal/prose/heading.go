@@ -23,7 +23,11 @@ func HeadingsOf(text string) Headings {
 			h.lines = append(h.lines, listLine{line, heading})
 		default:
 			heading = ""
-			if head := strings.TrimRight(Tidy(line), ": "); len(head) <= maxHeading &&
+			head := strings.TrimRight(Tidy(line), ": ")
+			for _, end := range [...]string{". ", "! ", "? "} { // the last sentence leads to the list
+				head = head[strings.LastIndex(head, end)+1:]
+			}
+			if head = strings.TrimSpace(head); len(head) <= maxHeading &&
 				(isTitle(line) || strings.HasSuffix(line, ":")) {
 				heading = head
 			}
