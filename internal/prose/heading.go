@@ -24,7 +24,7 @@ func HeadingsOf(text string) Headings {
 		default:
 			heading = ""
 			head := strings.TrimRight(Tidy(line), ": ")
-			for _, end := range [...]string{". ", "! ", "? "} { // the last sentence leads to the list
+			for _, end := range [...]string{". ", "! ", "? "} { // the last sentence leads to it
 				head = head[strings.LastIndex(head, end)+1:]
 			}
 			if head = strings.TrimSpace(head); len(head) <= maxHeading &&
