@@ -167,8 +167,10 @@ func Choose(facts []digest.Fact, o Options) []Line {
 	c.reserve(o)
 	var lines []Line
 	for n := range passes {
-		if n > 0 && c.knows != nil {
-			break // room that known lines leave is not to be filled
+		if c.knows != nil && n > 0 { // room that known lines leave is for the person's words
+			if c.typed = true; n > 1 {
+				break
+			}
 		}
 		chosen = append(chosen, c.best()...)
 		c.left = o.Room

@@ -30,6 +30,7 @@ type chooser struct {
 	rules bool               // alone
 	keep  bool               // what a summary must not lose, alone
 	knows *known             // what the reader knows; nil for nothing
+	typed bool               // what a person typed, alone, with what came of it
 	shown map[format.ID]bool // messages that are printed beside the lines
 	asked int                // the largest cost of the text of a prompt
 	left  int
@@ -203,7 +204,8 @@ func (c *chooser) mayFit(index int) bool {
 
 // enters reports whether an item may be chosen by its value.
 func (c *chooser) enters(i int) bool {
-	if c.keep && !mustKeep(c.items[i].line.Section) {
+	if c.keep && !mustKeep(c.items[i].line.Section) ||
+		c.typed && c.items[i].fact.Kind != digest.Prompt {
 		return false
 	}
 	least := c.least
@@ -391,6 +393,9 @@ func (c *chooser) turnFactorOf(f *digest.Fact) float64 {
 	case digest.Prompt:
 		if c.sentences[f.Seq] > typedPrompt {
 			return 0.6
+		}
+		if c.knows != nil {
+			return 3 // a summary has the model's words, and not the person's
 		}
 		return 1.5
 	case digest.Commit:

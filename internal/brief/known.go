@@ -37,14 +37,16 @@ func (c *chooser) leaveOut(text string) {
 	}
 	c.knows = k
 	for i := range c.items {
-		if it := &c.items[i]; !c.isUndone(it.fact) && k.has(it.fact, it.terms) {
+		it := &c.items[i]
+		if it.lead > 0 && c.items[i-it.lead].taken || // it says more of what the reader has
+			!c.isUndone(it.fact) && k.has(it.fact, it.terms) {
 			it.taken = true
 		}
 	}
 }
 
-// has reports whether the text says what a fact says: it has most of the terms, and where the words
-// of somebody count, all of them.
+// has reports whether the text says what a fact says: it has most of the terms and all numbers that
+// name something, and where the words of somebody count, all of them.
 func (k *known) has(f *digest.Fact, terms []int32) bool {
 	n := 0
 	for _, t := range terms {
@@ -55,7 +57,7 @@ func (k *known) has(f *digest.Fact, terms []int32) bool {
 	if float64(n) < knownShare*float64(len(terms)) {
 		return false
 	}
-	return len(terms) > 0 && f.Kind != digest.Prompt && !f.IsNote() ||
+	return len(terms) > 0 && f.Kind != digest.Prompt && !f.IsNote() && !k.lacks(f.Text) ||
 		strings.Contains(k.words, bareWords(f.Text))
 }
 
@@ -74,4 +76,16 @@ func bareWords(text string) string {
 	return " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}), " ") + " "
+}
+
+// minValue is the number of digits from which on a number names something: a comment, an issue.
+const minValue = 4
+
+// lacks reports whether a line has a number that names something and that the text does not have.
+func (k *known) lacks(line string) bool {
+	isDigit := func(r rune) bool { return '0' <= r && r <= '9' }
+	return slices.ContainsFunc(strings.Fields(bareWords(line)), func(word string) bool {
+		return len(word) >= minValue && strings.TrimFunc(word, isDigit) == "" &&
+			!strings.Contains(k.words, " "+word+" ")
+	})
 }

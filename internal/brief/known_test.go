@@ -1,6 +1,8 @@
 package brief
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/digest"
@@ -45,6 +47,44 @@ func TestKnown(t *testing.T) {
 		"concluded: The queue stalls because the dispatcher holds the mutex while it waits.",
 		"state: ran go test: 1 passed")
 	lacks(t, got, "250", "ledger", "retry-router")
+}
+
+// A number that names something is news, and a later sentence of an item whose first the reader has
+// is not.
+func TestKnownValues(t *testing.T) {
+	list := of(one(prompt("Look at the review of the harbour")), listed("",
+		"1. Comment 27854 says that the lexer of the harbour drops a sign.",
+		"It drops the `tide` of each gauge, as the port does.",
+		"2. The gauge of the port is slower than the shed of the harbour.",
+		"It waits for the `sluice` of the basin at each tide."), one(prompt("Mend them")))
+	o := Options{Room: endless, Cost: cost, Short: true, Known: "The review: comment 1 says that " +
+		"the lexer of the harbour drops a sign. 2. The gauge of the port is slower than the shed of " +
+		"the harbour."}
+	got := show(Choose(list, o))
+	contains(t, got, "noted: 1 of 2: Comment 27854 says that the lexer of the harbour drops a sign. "+
+		"It drops the `tide` of each gauge, as the port does.")
+	lacks(t, got, "sluice", "slower")
+}
+
+// Room that is left once lines are joined is for what the person typed.
+func TestKnownLeavesRoom(t *testing.T) {
+	var list [][]digest.Fact
+	for n := range 12 {
+		list = append(list,
+			one(prompt(fmt.Sprintf("please look at basin %d of the port, as the shed does", n))))
+	}
+	var words []digest.Fact
+	for n := range 8 {
+		words = append(words, said(fmt.Sprintf("The `lamp%d` of the quay blinks at gate %d.", n, n)))
+	}
+	list = append(list, one(prompt("Look at the lamps of the quay")), words,
+		one(answer("The lamps of the quay are all `dim` by now.")),
+		one(prompt("Go on with the harbour")))
+	got := show(Choose(of(list...), Options{Room: 1300, Cost: cost, Short: true,
+		Known: "The harbour."}))
+	if n := strings.Count(got, "please look at basin"); n < 11 { // 10 without it
+		t.Errorf("%d prompts:\n%s", n, got)
+	}
 }
 
 // A word within another one, and a text without words, are known to nobody.

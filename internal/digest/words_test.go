@@ -321,6 +321,7 @@ func TestHeadings(t *testing.T) {
 		"   * The corners of the borders\n\nThe rest of them stays as it is.\n- A loose item of the list\n" +
 		"This one is a sentence that goes on for far too long to be a heading:\n- The last of the items\n" +
 		"It is all merged by now. Conflicts of it:\n- The port keeps its name\n" +
+		"Let me look at it:\n- The gate of the port\n" +
 		"Plan:\n```\n- no item of a list here, at all\n```\n- The item after the code of it"
 	got := ""
 	for _, f := range Of([]Message{asked("Review the tables."), said(text)}) {
@@ -343,6 +344,8 @@ What to drop|The corners of the borders
 |It is all merged by now.
 |Conflicts of it:
 Conflicts of it|The port keeps its name
+|Let me look at it:
+|The gate of the port
 |Plan: …
 `
 	if !strings.HasPrefix(got, want) {

@@ -27,7 +27,7 @@ func HeadingsOf(text string) Headings {
 			for _, end := range [...]string{". ", "! ", "? "} { // the last sentence leads to it
 				head = head[strings.LastIndex(head, end)+1:]
 			}
-			if head = strings.TrimSpace(head); len(head) <= maxHeading &&
+			if head = strings.TrimSpace(head); len(head) <= maxHeading && !Announces(head) &&
 				(isTitle(line) || strings.HasSuffix(line, ":")) {
 				heading = head
 			}
