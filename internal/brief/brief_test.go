@@ -294,6 +294,9 @@ func TestWrittenInVain(t *testing.T) {
 	old := "state: ran golangci-lint run: passed, before the last change"
 	contains(t, choose(facts(lint, edit), endless), old)
 	lacks(t, choose(facts(lint, edit, tests("4 passed", digest.Passed)), endless), old)
+	short := Options{Room: endless, Cost: cost, Short: true}
+	contains(t, show(Choose(facts(edit, lint, tests("4 passed", digest.Passed)), short)),
+		"state: ran golangci-lint run: passed")
 }
 
 // filler returns n unrelated sentences.
