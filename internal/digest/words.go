@@ -51,6 +51,7 @@ func (d *Digester) sentences(kind Kind, text string) int {
 			strings.HasPrefix(line, "::") { // a directive of Markdown, for the client
 			continue
 		}
+		remark := kind == Said && i == 0 && isRemark(line, text[at:])
 		leads := kind == Said && strings.HasSuffix(line, ":") && i+1 < len(list) && list[i+1].Code
 		slight := leads && !prose.Opens(line)
 		if p.More || leads {
@@ -69,12 +70,21 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		} else {
 			f.Slight = kind == Recap && isFrame(line) ||
 				(kind != Prompt || len(list) > shortPrompt) && prose.IsSlight(line) &&
-					!(offers && len(prose.WithoutMark(line)) < len(line)) || slight
+					!(offers && len(prose.WithoutMark(line)) < len(line)) || slight || remark
 		}
 		d.add(f)
 		n++
 	}
 	return n
+}
+
+// isRemark reports whether a sentence greets what a tool said last: a heading or a rule follows it,
+// below which the text begins.
+func isRemark(line, rest string) bool {
+	rest = strings.TrimSpace(rest)
+	return (strings.HasPrefix(rest, "#") || strings.HasPrefix(rest, "---")) &&
+		prose.HasLead(strings.ToLower(line),
+			[]string{"good, ", "great, ", "perfect, ", "excellent, ", "ok, ", "okay, "})
 }
 
 // maxSpoken is the most bytes of a line of code that is part of a sentence.
@@ -202,7 +212,7 @@ func Leads(f *Fact) bool { return f.Key == Title || f.Key != Item && prose.Annou
 
 // Opens reports whether an answer may begin with a fact; see prose.Opens.
 func Opens(f *Fact) bool {
-	return f.Key != Title && prose.Opens(f.Text) || prose.Agrees(f.Text)
+	return f.Key != Title && !f.Slight && prose.Opens(f.Text) || prose.Agrees(f.Text)
 }
 
 // wordless says what a prompt has that has no sentence: what came of it is not to count for the

@@ -2,6 +2,7 @@ package digest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -350,6 +351,21 @@ Conflicts of it|The port keeps its name
 `
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// A remark about what a tool said is no answer beside the heading of one.
+func TestRemark(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Good, the port is not found.\n\n---\n\n## Review\n\nThe change is small.": true,
+		"Good, the port is not found. The change is small.":                        false,
+		"The port is not found.\n\n## Review\n\nThe change is small.":              false,
+	} {
+		facts := Of([]Message{asked("Review the port."), said(text)})
+		i := slices.IndexFunc(facts, func(f Fact) bool { return f.Kind == Answer })
+		if got := facts[i].Slight; got != want || want && Opens(&facts[i]) {
+			t.Errorf("%q: %v", text, got)
+		}
 	}
 }
 
