@@ -33,7 +33,7 @@ func newFixCmd(a *app) *cobra.Command {
 }
 
 func (o *outcomeOptions) fix(a *app, text string) error {
-	places, err := o.places(a)
+	places, err := o.places(a, text)
 	if err != nil {
 		return err
 	}

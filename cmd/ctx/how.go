@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/find"
@@ -24,9 +25,13 @@ func (o *outcomeOptions) flags(a *app, cmd *cobra.Command, limit int) {
 	a.completeFlag(cmd, "session", a.completeSessions())
 }
 
-// places opens the stores to look in, and finds the session.
-func (o *outcomeOptions) places(a *app) ([]place, error) {
+// places opens the stores to look in for text, and finds the session. It refuses a text without a
+// letter or a digit.
+func (o *outcomeOptions) places(a *app, text string) ([]place, error) {
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	switch {
+	case strings.IndexFunc(text, word) < 0:
+		return nil, usagef("nothing to look for: %.80q has no word", text)
 	case o.everywhere && o.session != "":
 		return nil, usagef("--everywhere goes without --session")
 	}
@@ -40,12 +45,13 @@ func (o *outcomeOptions) places(a *app) ([]place, error) {
 func newHowCmd(a *app) *cobra.Command {
 	o := &outcomeOptions{}
 	cmd := a.newCmd("how WORDS...", func(args []string) error {
-		places, err := o.places(a)
+		text := strings.Join(args, " ")
+		places, err := o.places(a, text)
 		if err != nil {
 			return err
 		}
 		list, err := ofAll(a, places, func(p *place) ([]find.Ran, error) {
-			return p.s.Recall.How(p.view, strings.Join(args, " "), o.session, o.limit)
+			return p.s.Recall.How(p.view, text, o.session, o.limit)
 		}, find.CompareRan)
 		if err != nil {
 			return err

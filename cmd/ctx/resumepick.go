@@ -32,9 +32,10 @@ func (o *resumeOptions) ask(a *app) error {
 			return withHint(noTo, "`ctx resume --to %s` continues the current session there", agent)
 		}
 	}
-	if a.json || !asked(a.inTerm) {
-		return withHint(noTo,
-			"`ctx resume [SESSION] --to AGENT`; `ctx session list` lists the sessions")
+	named, quiet := o.cmd.Flags().Changed("session"), a.json || !asked(a.inTerm)
+	noTo = withHint(noTo, "`ctx resume [SESSION] --to AGENT`; `ctx list` lists the sessions")
+	if quiet && !named {
+		return noTo
 	}
 	s, view, err := a.openView()
 	if err != nil {
@@ -50,12 +51,15 @@ func (o *resumeOptions) ask(a *app) error {
 	}
 	q := &question{a: a, in: bufio.NewReader(a.stdin)}
 	var one *sessions.Overview
-	if o.cmd.Flags().Changed("session") {
-		named, err := sessionNamed(s, view, []string{o.session})
-		if err != nil {
+	if named {
+		found, err := sessionNamed(s, view, []string{o.session})
+		switch {
+		case err != nil:
 			return err
+		case quiet:
+			return noTo
 		}
-		one = &named
+		one = &found
 	} else if one, err = q.session(list); err != nil {
 		return err
 	}
