@@ -189,7 +189,7 @@ func (c *chooser) densest() []Line {
 		if top.index < 0 {
 			continue
 		}
-		out = append(out, c.taken(top.index)...)
+		out = append(out, c.takeWithLead(top.index)...)
 	}
 	return out
 }

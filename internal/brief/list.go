@@ -103,15 +103,15 @@ func (l Line) isWhole(lines []Line) bool {
 	return l.of > 0 && n == l.of
 }
 
-// taken takes item i, with the sentence that its item of a list begins with, and with the others of
-// a short list. It takes nothing if it is taken, or does not fit.
-func (c *chooser) taken(i int) []Line {
+// takeWithLead takes item i, with the sentence that its item of a list begins with, and with the
+// others of a short list. It takes nothing if it is taken, or does not fit.
+func (c *chooser) takeWithLead(i int) []Line {
 	var out []Line
 	if lead := i - c.items[i].lead; !c.items[lead].taken && lead != i {
 		if c.costOf(lead)+c.costOf(i) > c.left {
 			return nil
 		}
-		out = c.taken(lead)
+		out = c.takeWithLead(lead)
 	}
 	if l, ok := c.take(i); ok {
 		out = append(append(out, l), c.siblings(i)...)
