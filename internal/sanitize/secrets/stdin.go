@@ -29,7 +29,8 @@ func (s *scan) stdinAt(i, end int) {
 	}
 }
 
-// echoed reads the last argument of the echo or printf in b[line:pipe].
+// echoed reads the last argument of the echo in b[line:pipe], or of the printf, behind whose format
+// all are values.
 func (s *scan) echoed(line, pipe int, named bool) {
 	b := s.b
 	at := -1
@@ -41,13 +42,40 @@ func (s *scan) echoed(line, pipe int, named bool) {
 	if at < 0 {
 		return
 	}
-	for at < pipe && (b[at] == '-' || bytes.HasPrefix(b[at:], []byte("'%s'")) ||
-		bytes.HasPrefix(b[at:], []byte(`"%s"`))) {
-		at = blanks(b, chars.RunEnd(b[:pipe], at, func(c byte) bool { return c != ' ' }))
+	next := func(end int) int { return blanks(b[:pipe], min(end, pipe)) }
+	for at < pipe && b[at] == '-' {
+		at = next(argumentEnd(b[:pipe], at))
 	}
-	if v := valueAfter(&s.runs, at); v.end <= pipe {
+	values := 1
+	if end := argumentEnd(b[:pipe], at); isFormat(b[at:end]) && next(end) < pipe {
+		at, values = next(end), maxValues
+	}
+	for ; values > 0 && at < pipe; values-- {
+		v := valueAfter(&s.runs, at)
+		if v.end > pipe {
+			return
+		}
 		s.given(v, named)
+		at = next(argumentEnd(b[:pipe], at))
 	}
+}
+
+// maxValues is the largest number of values behind a format: a password, and once more.
+const maxValues = 4
+
+// argumentEnd returns the end of the argument of a shell that begins at i.
+func argumentEnd(b []byte, i int) int {
+	if i < len(b) && (b[i] == '\'' || b[i] == '"') {
+		if n := bytes.IndexByte(b[i+1:], b[i]); n >= 0 {
+			return i + n + 2
+		}
+	}
+	return chars.RunEnd(b, i, func(c byte) bool { return c != ' ' })
+}
+
+// isFormat reports whether an argument is a format of printf, which prints those after it.
+func isFormat(b []byte) bool {
+	return bytes.Contains(b, []byte("%s")) || bytes.Contains(b, []byte("%b"))
 }
 
 // given adds a value that can only be a secret, behind a name and a colon if it has one.
