@@ -128,7 +128,8 @@ func (c *chooser) signs() []sign {
 			some = some || !seen[what] && f.State == digest.Passed && digest.NamesTests(f.Key)
 		case f.Checks() && f.State == digest.Failed && !seen["tests"]:
 			what, rank = "failed", checkRank // since the tests ran
-		case f.Checks() && f.State == digest.Passed:
+		case f.Checks() && f.State == digest.Passed && (!c.short || c.besideSummary() ||
+			!strings.ContainsAny(f.Command(), "&;|")): // a row of commands takes the room of others
 			// How else the work is checked
 			what, rank = "check", otherCheckRank
 		case f.Kind == digest.Todo && f.State != digest.Done && !c.items[i].over:
