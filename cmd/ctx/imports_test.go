@@ -21,7 +21,7 @@ var layers = map[string]string{
 	"format/pack":                "internal/varint format",
 	"format/share":               "format internal/lists",
 	"forest":                     "format internal/lists",
-	"internal/terms":             "",
+	"internal/terms":             "internal/lists",
 	"forest/score":               "internal/varint internal/terms",
 	"forest/summarize":           "format internal/terms internal/lists",
 	"internal/jsonvalue":         "",
@@ -78,7 +78,7 @@ var layers = map[string]string{
 	"internal/search":            "internal/varint format internal/terms internal/lists",
 	"internal/blame/replay":      "internal/script internal/lists",
 	"internal/digest": "internal/script internal/blame/replay internal/varint format " +
-		"internal/terms forest/summarize internal/pasted internal/message internal/prose",
+		"internal/terms forest/summarize internal/pasted internal/message internal/prose internal/lists",
 	"internal/brief": "format internal/terms forest/summarize internal/digest " +
 		"internal/message internal/pasted internal/prose internal/lists internal/jsonvalue",
 	"internal/view": "format forest/summarize internal/jsonvalue internal/message " +

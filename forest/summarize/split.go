@@ -219,6 +219,7 @@ func abbreviated(s string) bool {
 		"prof", "approx", "resp":
 		return true
 	}
+	s, word = strings.TrimLeft(s, "*_"), strings.TrimLeft(word, "*_") // in bold
 	return len(word) == 1 && word[0] >= 'a' && word[0] <= 'z' ||
 		len(word) == len(s) && word != "" && len(word) <= 3 &&
 			strings.Trim(word, "0123456789") == ""

@@ -12,6 +12,7 @@ func TestSplit(t *testing.T) {
 		{"One. Two! Three? four", "One.|Two!|Three? four"},
 		{"Use v1.2.3 of e.g. Go. Then \"stop.\" Now", "Use v1.2.3 of e.g. Go.|Then \"stop.\"|Now"},
 		{"1. Open it. 2. Close it.", "1. Open it.|2. Close it."},
+		{"**1. Open it.**\n**2.** Close it.", "**1. Open it.**|**2.** Close it."},
 		{"Ask Mr. J. Smith. He knows.", "Ask Mr. J. Smith.|He knows."},
 		{"終わり。始め！次", "終わり。|始め！|次"},
 		{"Ok, so the port is 5433.", "the port is 5433."},

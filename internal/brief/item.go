@@ -31,6 +31,7 @@ type item struct {
 
 	heeded bool // it stands among what the user told to heed
 	over   bool // it was true when it was said, and is not
+	picked bool // the next prompt names it, as an item of a list
 
 	list [2]int // the items of the short list that it is in
 	name string // what stands in it for the item, "" for all of it

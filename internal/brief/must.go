@@ -26,6 +26,7 @@ const (
 	failsRank
 	branchRank
 	otherCheckRank
+	documentRank
 )
 
 // state takes the newest facts about the state of the work: the branch, the newest commit, the
@@ -35,7 +36,7 @@ func (c *chooser) state(purse int) []Line {
 	var out []Line
 	for _, s := range c.signs() {
 		it := &c.items[s.item]
-		if it.line.Section == Story {
+		if it.line.Section == Story || s.rank == documentRank {
 			it.line.Section, it.line.Turn = State, 0
 		}
 		whole := it.line
@@ -56,8 +57,11 @@ func (c *chooser) state(purse int) []Line {
 			it.line.Text = c.root.Shorten(key) + ": " + it.line.Text // of which file
 		}
 		most := maxState
-		if it.line.Section == Failing {
+		switch {
+		case it.line.Section == Failing:
 			most = maxFailing
+		case s.rank == documentRank: // it is among the changed files as well
+			most, it.taken = maxDocument, false
 		}
 		it.line = c.cutLine(it.line, min(purse, c.withText(it.line, most)), digest.WithoutMiddle)
 		n := c.cost(it.line)
@@ -132,6 +136,8 @@ func (c *chooser) signs() []sign {
 			!strings.ContainsAny(f.Command(), "&;|")): // a row of commands takes the room of others
 			// How else the work is checked
 			what, rank = "check", otherCheckRank
+		case f.TellsHeadings() && c.items[i].held.By == "": // a plan, or what was found
+			what, rank = "document", documentRank
 		case f.Kind == digest.Todo && f.State != digest.Done && !c.items[i].over:
 			if what, rank = "todo "+f.Key, todoRank; f.State == digest.Active {
 				rank = activeRank

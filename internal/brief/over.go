@@ -65,7 +65,7 @@ func (l *later) leads(f *digest.Fact) bool {
 func (c *chooser) setOver() {
 	l := later{changed: map[string]bool{}}
 	for i := range slices.Backward(c.items) {
-		c.items[i].over = c.isOver(i, &l)
+		c.items[i].over = !c.items[i].picked && c.isOver(i, &l)
 		c.happened(i, &l)
 	}
 }

@@ -82,6 +82,7 @@ func (c *chooser) setTurns() {
 			l.Turn = len(c.turns) - 1 - c.turnOf[i]
 		}
 	}
+	c.setPicked()
 	c.setOver()
 	c.setLists()
 	c.setRefuted()
@@ -313,6 +314,9 @@ func (c *chooser) addLine(t *turn, section Section, items []int, most int) {
 		t.covers = append(t.covers, last)
 	} else {
 		question = ""
+	}
+	if section == Concluded {
+		most += c.addPicked(t, items, &l)
 	}
 	if section == Concluded && strings.HasSuffix(l.Text, ":") && question == "" {
 		if prose.IsBare(strings.TrimSuffix(l.Text, ":")) {

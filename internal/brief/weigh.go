@@ -47,6 +47,8 @@ func weigh(items []item, about []string) *vocabulary {
 		text := it.line.Text
 		if it.fact.Kind == digest.Written {
 			text = it.fact.Text
+		} else if it.fact.TellsHeadings() {
+			text = it.fact.Path // a heading names what is said in other lines
 		}
 		it.terms = v.all(text)
 		for len(use) < len(v.number) {

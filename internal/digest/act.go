@@ -91,7 +91,7 @@ func (d *Digester) deed(kind deed, c *Call, a args) {
 		content := a.text(contentNames)
 		n := lines(content)
 		d.add(Fact{Kind: Edit, Path: path, Added: n,
-			Text: "wrote " + path + naming(changedNames("", content))})
+			Text: "wrote " + path + named(path, "", content)})
 		d.written(path, "", content)
 	case runCommand:
 		d.command(a.command(), a.text([]string{"description"}), a.text(replay.DirNames))
@@ -188,7 +188,7 @@ func (d *Digester) edits(a args) {
 	old, now := before.String(), after.String()
 	f.Added, f.Removed = changedLines(old, now)
 	f.Was, f.Now = hashOf(old), hashOf(now)
-	f.Text = "edited " + path + naming(changedNames(old, now))
+	f.Text = "edited " + path + named(path, old, now)
 	d.add(f)
 	d.written(path, old, now)
 }

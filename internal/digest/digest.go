@@ -21,7 +21,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 77
+const Version = 78
 
 // Kind is the subject of a fact.
 type Kind string

@@ -3,10 +3,18 @@ package digest
 import (
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/lists"
+	"github.com/gemini-ctx/ctx/internal/prose"
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
 // maxNames is the largest number of names, of functions, types and so on, in the fact of an edit.
 const maxNames = 8
+
+// maxHeading is the length in bytes of the longest heading in the fact of an edit.
+const maxHeading = 60
 
 // naming returns names in the form in which they end the text of a fact.
 func naming(names []string) string {
@@ -16,119 +24,56 @@ func naming(names []string) string {
 	return ": " + strings.Join(names[:min(len(names), maxNames)], ", ")
 }
 
-// changedNames returns the names that an edit defines, followed by other names that it adds.
-func changedNames(old, now string) []string {
-	names := definitions(now)
+// named returns what an edit of a file adds, in the form in which it ends the text of a fact: the
+// headings of a new document, or else the names that the code defines, followed by others.
+func named(file, old, now string) string {
+	if old == "" && isDocument(file) {
+		if heads := headings(now); len(heads) > 0 {
+			return ": " + strings.Join(heads, betweenHeads)
+		}
+	}
+	names := terms.Defined(now)
 	if len(names) < maxNames {
-		names = append(names, newNamesIn(old, now, maxNames-len(names))...)
+		names = append(names, terms.NewNames(old, now, maxNames-len(names))...)
 	}
-	return unique(names)
+	return naming(lists.Unique(names))
 }
 
-// defines reports whether a word begins a definition in some common programming language.
-func defines(word string) bool {
-	return slices.Contains([]string{"func", "type", "class", "def", "interface", "struct", "enum",
-		"fn", "trait", "impl", "function", "module"}, word)
+// betweenHeads stands between the headings of a document, which may have commas.
+const betweenHeads = "; "
+
+// TellsHeadings reports whether a fact is that a document was written, and tells its headings.
+func (f *Fact) TellsHeadings() bool {
+	return f.Kind == Edit && isDocument(f.Path) && strings.Contains(f.Text, betweenHeads)
 }
 
-// definitions returns the distinct names that source code defines, in order.
-func definitions(code string) []string {
-	var names []string
-	for line := range strings.SplitSeq(code, "\n") {
-		line = strings.TrimSpace(line)
-		for word, rest, _ := strings.Cut(line, " "); ; word, rest, _ = strings.Cut(rest, " ") {
-			if defines(word) {
-				if strings.HasPrefix(rest, "(") { // the receiver of a method
-					_, rest, _ = strings.Cut(rest, ") ")
-				}
-				if name := identifierAt(rest); len(name) > 2 {
-					names = append(names, name)
-				}
-				break
-			}
-			if !modifies(word) {
-				break
-			}
+// headings returns the headings of a document in Markdown in order: of as many of the upper levels
+// as a fact holds.
+func headings(text string) (heads []string) {
+	level := map[string]int{}
+	fenced := false
+	for line := range strings.SplitSeq(text, "\n") {
+		if summarize.IsFence(strings.TrimSpace(line)) {
+			fenced = !fenced
+		}
+		marks := len(line) - len(strings.TrimLeft(line, "#"))
+		head := prose.Short(prose.Tidy(line), maxHeading)
+		if !fenced && marks > 0 && head != "" && strings.HasPrefix(line[marks:], " ") &&
+			level[head] == 0 {
+			level[head] = marks
+			heads = append(heads, head)
 		}
 	}
-	return unique(names)
-}
-
-// modifies reports whether a word may stand before one that begins a definition.
-func modifies(word string) bool {
-	return slices.Contains([]string{"export", "default", "async", "pub", "public", "private",
-		"protected", "static", "abstract", "final", "declare"}, word)
-}
-
-func identifierAt(s string) string {
-	n := 0
-	for n < len(s) && isIdentifier(s[n]) {
-		n++
-	}
-	return s[:n]
-}
-
-func isIdentifier(c byte) bool {
-	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' ||
-		c >= 'A' && c <= 'Z'
-}
-
-// newNamesIn returns the identifiers of several words, in camelCase or snake_case, that now has and
-// old does not have, in order, at most most of them.
-func newNamesIn(old, now string, most int) []string {
-	had := map[string]bool{}
-	eachIdentifier(old, func(s string) bool { had[s] = true; return true })
-	var names []string
-	eachIdentifier(now, func(s string) bool {
-		if !had[s] && isCompound(s) {
-			had[s] = true
-			names = append(names, s)
+	for most := 6; len(heads) > maxNames && most > 1; most-- {
+		upper := slices.DeleteFunc(slices.Clone(heads), func(h string) bool {
+			return level[h] >= most
+		})
+		if len(upper) < 2 {
+			break // the title alone says less than the first of what stands below it
 		}
-		return len(names) < most
-	})
-	return names
-}
-
-func eachIdentifier(s string, yield func(string) bool) {
-	for i := 0; i < len(s); {
-		if !isIdentifier(s[i]) {
-			i++
-			continue
-		}
-		name := identifierAt(s[i:])
-		if !yield(name) {
-			return
-		}
-		i += len(name)
+		heads = upper
 	}
-}
-
-// isCompound reports whether an identifier consists of several words.
-func isCompound(s string) bool {
-	if len(s) < 6 || len(s) > 60 || s[0] >= '0' && s[0] <= '9' {
-		return false
-	}
-	if strings.Contains(strings.Trim(s, "_"), "_") {
-		return true
-	}
-	for i := 1; i < len(s); i++ {
-		if s[i] >= 'A' && s[i] <= 'Z' && s[i-1] >= 'a' && s[i-1] <= 'z' {
-			return true
-		}
-	}
-	return false
-}
-
-func unique(list []string) []string {
-	seen := map[string]bool{}
-	out := list[:0]
-	for _, s := range list {
-		if !seen[s] {
-			seen[s] = true
-			out = append(out, s)
-		}
-	}
-	return out
+	return heads[:min(len(heads), maxNames)]
 }
 
 // lines returns the number of lines of a text.

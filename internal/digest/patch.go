@@ -12,13 +12,14 @@ func (d *Digester) patch(text string) {
 	var before, after, now strings.Builder // after has the lines that name a place, too
 	flush := func() {
 		if f != nil {
-			f.Text = f.Key + " " + f.Path + naming(changedNames(before.String(), after.String()))
+			old, added := before.String(), after.String()
+			f.Text = f.Key + " " + f.Path + named(f.Path, old, added)
 			if f.Key == "edited" {
-				f.Was, f.Now = hashOf(before.String()), hashOf(now.String())
+				f.Was, f.Now = hashOf(old), hashOf(now.String())
 			}
 			f.Key = ""
 			d.add(*f)
-			d.written(f.Path, before.String(), after.String())
+			d.written(f.Path, old, added)
 		}
 		f = nil
 		before.Reset()

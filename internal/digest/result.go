@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/prose"
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
 // The limits of what is read of a result.
@@ -139,7 +140,7 @@ func (d *Digester) result(r *Result) {
 		case f.Kind == Edit && len(facts) == 1 && d.undoes(facts[0]):
 			d.gone(f.Path)
 		case f.Kind == Read && len(facts) == 1:
-			d.Made[facts[0]].Text += naming(definitions(unnumbered(o.output)))
+			d.Made[facts[0]].Text += naming(terms.Defined(unnumbered(o.output)))
 		case f.Kind == Act && strings.HasPrefix(f.Text, delegated):
 			said, ok := between(o.output, "<task_result>", "</task_result>") // of opencode
 			if !ok {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gemini-ctx/ctx/internal/lists"
 	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
@@ -46,8 +47,8 @@ var passedSo = [...]string{"passed", "package passed", "packages passed"}
 func readTests(output string) *tests {
 	t := &tests{}
 	eachLine(output, func(line string) bool { t.line(line); return true })
-	if t.names = unique(t.names); len(t.names) == 0 {
-		t.names = unique(t.files) // no test is named if, for example, a package does not compile
+	if t.names = lists.Unique(t.names); len(t.names) == 0 {
+		t.names = lists.Unique(t.files) // no test is named if a package does not compile
 	}
 	return t
 }

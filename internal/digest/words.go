@@ -20,7 +20,7 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		split = summarize.WholeFragments
 	}
 	if kind == Said {
-		text = withoutCalls(text)
+		text = prose.WithHeads(withoutCalls(text))
 	}
 	if kind == Prompt {
 		text = spoken(text)

@@ -196,7 +196,7 @@ func TestWritten(t *testing.T) {
 		check(t,
 			[]Message{called("", "Write",
 				`{"file_path":"a.md","content":"# Heading\n\nThe parser keeps the last token of every line that\nit reads.\n\nToo short.\n"}`)},
-			"edit: wrote a.md",
+			"edit: wrote a.md: Heading",
 			"written: The parser keeps the last token of every line that it reads.")
 	})
 	t.Run("comments", func(t *testing.T) {

@@ -40,7 +40,7 @@ func (d *Digester) writes(text string) {
 		default: // what is removed or moved is read when it is known that it was
 			continue
 		}
-		f.Text += naming(changedNames(old, now))
+		f.Text += named(c.Path, old, now)
 		d.add(f)
 		d.written(c.Path, old, now)
 	}

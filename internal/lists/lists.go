@@ -48,3 +48,17 @@ func Ascend[T any](list []T, compare func(a, b T) int) bool {
 	}
 	return true
 }
+
+// Unique returns the distinct elements of a list, each at its first place. It uses the list's
+// memory.
+func Unique[T comparable](list []T) []T {
+	seen := map[T]bool{}
+	out := list[:0]
+	for _, one := range list {
+		if !seen[one] {
+			seen[one] = true
+			out = append(out, one)
+		}
+	}
+	return out
+}

@@ -51,6 +51,22 @@ func isTitle(line string) bool {
 		!strings.ContainsAny(text[len(text)-1:], ".!?")
 }
 
+// minFinding is the number of spaces in the shortest numbered heading that tells something.
+const minFinding = 5
+
+// isFinding reports whether a heading is numbered and tells, as a sentence does, what stands below:
+// "2. The save scales with the number of files".
+func isFinding(line string) bool {
+	line = Tidy(line)
+	return WithoutMark(line) != line && strings.Count(line, " ") >= minFinding
+}
+
+// isFootnote reports whether a line explains a mark of a table: "*without the index".
+func isFootnote(line string) bool {
+	rest := strings.TrimLeft(line, "*†")
+	return rest != line && rest != "" && rest[0] != ' ' && !strings.Contains(rest, "*")
+}
+
 // isListItem reports whether a line begins with a bullet or a number.
 func isListItem(line string) bool {
 	mark, _, _ := strings.Cut(line, " ")
@@ -58,12 +74,13 @@ func isListItem(line string) bool {
 }
 
 // Of returns the heading of the next sentence, "" if it is in no list, and whether it is a heading
-// itself, or is in a list.
+// or a footnote, which tells nothing alone, or is in a list.
 func (h *Headings) Of(sentence string) (heading string, isHeading, isItem bool) {
 	for n, l := range h.lines {
 		if strings.Contains(l.text, sentence) {
 			h.lines = h.lines[n:]
-			return l.heading, isTitle(l.text), isListItem(l.text)
+			return l.heading, isTitle(l.text) && !isFinding(l.text) || isFootnote(l.text),
+				isListItem(l.text)
 		}
 	}
 	return "", false, false

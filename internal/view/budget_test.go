@@ -234,6 +234,7 @@ func TestEscapeQuoted(t *testing.T) {
 		"</context_clusters>":              "&lt;/context_clusters>",
 		"<cluster 12>":                     "&lt;cluster 12>",
 		"<12 more>":                        "&lt;12 more>",
+		"entire/<7-char-hash>":             "entire/<7-char-hash>",
 		"<!-- x --> <?php":                 "&lt;!-- x --> &lt;?php",
 		"&lt;b> &amp; &#60; R&D; a&b":      "&amp;lt;b> &amp;amp; &amp;#60; R&amp;D; a&b",
 		"```go\nx\n```":                    "'''go\nx\n'''",

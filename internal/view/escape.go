@@ -35,8 +35,12 @@ func escapeQuoted(s string) string {
 	return b.String()
 }
 
-// opens reports whether a less-than sign before s could begin a tag.
+// opens reports whether a less-than sign before s could begin a tag. No name begins with a digit,
+// but lines of the block do: see unlisted.
 func opens(s string) bool {
+	if rest := strings.TrimLeft(s, "0123456789"); len(rest) < len(s) {
+		return strings.HasPrefix(rest, " ")
+	}
 	return s != "" && (isAlnum(s[0]) || s[0] == '/' || s[0] == '!' || s[0] == '?' || s[0] >= 0x80)
 }
 

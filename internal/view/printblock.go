@@ -38,8 +38,12 @@ func (p blockPrinter) base() string { return p.empty }
 func (p blockPrinter) prefix(b *block) string {
 	var w strings.Builder
 	w.WriteString(blockOpen + p.intro(b))
-	for _, l := range b.brief {
-		w.WriteString(briefText(l))
+	for i, l := range b.brief {
+		if i == 0 {
+			w.WriteString(briefText(l))
+			continue
+		}
+		w.WriteString(turnText(l))
 	}
 	for _, s := range b.sections {
 		w.WriteString(headingText(s))
@@ -80,11 +84,19 @@ func (p blockPrinter) intro(b *block) string {
 	return blockIntro
 }
 
-func (p blockPrinter) briefCost(l brief.Line) int { return cost(p.quote(briefText(l))) }
+func (p blockPrinter) briefCost(l brief.Line) int { return cost(p.quote(turnText(l))) }
 
 // briefText is a line of a brief: the word for its section, the id of its message, the text.
 func briefText(l brief.Line) string {
 	return lineStart(l) + escapeQuoted(oneLine(l.Text)) + "\n"
+}
+
+// turnText is briefText, with an empty line before what was wanted: a turn begins.
+func turnText(l brief.Line) string {
+	if l.Section == brief.Wanted {
+		return "\n" + briefText(l)
+	}
+	return briefText(l)
 }
 
 func lineStart(l brief.Line) string {

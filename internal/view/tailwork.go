@@ -83,6 +83,8 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 			break
 		}
 	}
+	// The result of a call stands right behind it, not behind the calls that were made beside it
+	slices.SortStableFunc(out, func(a, b messageItems) int { return cmp.Compare(a.start, b.start) })
 	for i := range out {
 		out[i].start = i
 	}
@@ -123,6 +125,10 @@ func (m messageItems) without(over []digest.Fact) messageItems {
 		var kept strings.Builder
 		for line := range strings.Lines(it.text) {
 			left, plain := line, prose.WithoutBold(line)
+			if strings.HasPrefix(line, "|") {
+				kept.WriteString(line) // a table says nothing without one of its rows
+				continue
+			}
 			for _, f := range over {
 				if before, after, ok := strings.Cut(plain, f.Text); ok {
 					plain = before + strings.TrimLeft(after, " ")
@@ -309,7 +315,8 @@ func (m messageItems) describeCalls(
 			}
 		default:
 			if m.Role == "user" && !digest.IsRecap(m.Text) {
-				if folded := pasted.Fold(it.text); folded != it.text {
+				said := cmp.Or(digest.Typed(it.text), it.text)
+				if folded := pasted.Fold(said); folded != it.text {
 					it, m.cut = textOf(folded), true
 				}
 			}
@@ -339,7 +346,7 @@ func callText(it item, facts []digest.Fact, root brief.Root, most int) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	if passed := passedOn(it, facts, lines); passed != "" && most > 0 {
+	if passed := passedOn(it, facts, lines, most); passed != "" && most > 0 {
 		if whole := uncut(lines[0], passed, most); len(lines) == 1 && whole != "" {
 			lines[0] = whole
 		} else {
@@ -369,20 +376,37 @@ func uncut(line, text string, most int) string {
 }
 
 // passedOn returns the text that a call passed on if the lines do not contain all of it: what an
-// edit wrote, a script that was cut, the prompt of a subagent. The line of a command, a search or a
-// file that was read lacks only what shortens the output, and that of a commit what made it.
-func passedOn(it item, facts []digest.Fact, lines []string) string {
+// edit changed or wrote, a script that was cut, the prompt of a subagent. The line of a command, a
+// search or a file that was read lacks only what shortens the output, and that of a commit what
+// made it.
+func passedOn(it item, facts []digest.Fact, lines []string, most int) string {
 	edits, whole := false, true
 	for _, f := range facts {
 		edits = edits || f.Kind == digest.Edit
 		whole = whole && !strings.Contains(f.Text, "…") && (f.Kind == digest.Read ||
 			f.Kind == digest.Search || f.Kind == digest.Command || f.Kind == digest.Commit)
 	}
+	if change := changeText(it); edits && change != "" && len(change) <= most {
+		return change
+	}
 	passed := squeezed(digest.TextOf(it.args))
 	if edits || !whole && len(passed) > len(strings.Join(lines, " ")) {
 		return passed
 	}
 	return ""
+}
+
+// changeText returns the lines that an edit takes away and adds, with their marks.
+func changeText(it item) string {
+	var lines []string
+	for line := range strings.Lines(digest.Change(it.args)) {
+		if text := oneLine(line); strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") {
+			if text != "+" && text != "-" {
+				lines = append(lines, text)
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // resultText returns the facts of a result, or the beginning of its text without numbered lines. If

@@ -192,3 +192,46 @@ func TestDescribesCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestDescribesChanges checks how the newest messages tell an edit, a command of the client, a
+// table, and the results of calls that were made at the same time.
+func TestDescribesChanges(t *testing.T) {
+	call := func(id, name, args string) item {
+		return item{kind: callItem, id: id, name: name, args: json.RawMessage(args)}
+	}
+	result := func(id, text string) item { return item{kind: resultItem, id: id, text: text} }
+	fact := func(n byte, kind digest.Kind, text string) digest.Fact {
+		return digest.Fact{Kind: kind, Entry: format.ID{n}, Seq: uint64(n), Text: text}
+	}
+	const edit = `{"file_path":"a.go","old_string":"a\nlog(1)\nz","new_string":"a\nlog(2)\nlog(3)\nz"}`
+	w := &Work{Whole: []digest.Fact{fact(2, digest.Edit, "edited a.go"),
+		fact(4, digest.Command, "ran one"), fact(5, digest.Command, "ran two"),
+		fact(8, digest.Answer, "Is it whole?")}}
+	list := []messageItems{
+		{items: []item{textOf("<command-name>/plan</command-name>\n<command-args>a test first" +
+			"</command-args>")}, Message: Message{Role: "user"}},
+		{items: []item{call("e", "Edit", edit)}, Message: Message{Role: "model"}},
+		{items: []item{result("e", "done")}, Message: Message{Role: "tool"}},
+		{items: []item{call("one", "Bash", `{"command":"one"}`)}, Message: Message{Role: "model"}},
+		{items: []item{call("two", "Bash", `{"command":"two"}`)}, Message: Message{Role: "model"}},
+		{items: []item{result("one", "first")}, Message: Message{Role: "tool"}},
+		{items: []item{result("two", "second")}, Message: Message{Role: "tool"}},
+		{items: []item{textOf("| Part | Is it whole? |\n|---|---|\n| wire | no |\n")},
+			Message: Message{Role: "model"}},
+	}
+	for i := range list {
+		list[i].ID, list[i].Seq = format.ID{byte(i + 1)}, uint64(i+1)
+	}
+	pair(list)
+	got := ""
+	for _, m := range w.compact(list, room(4000), actSizes) {
+		for _, it := range m.items {
+			got += it.text + "\n"
+		}
+	}
+	want := "/plan a test first\nedited a.go\n- log(1)\n+ log(2)\n+ log(3)\n" +
+		"ran one\nfirst\nran two\nsecond\n| Part | Is it whole? |\n|---|---|\n| wire | no |\n\n"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
