@@ -152,6 +152,7 @@ func Choose(facts []digest.Fact, o Options) []Line {
 			func(f digest.Fact) bool { return f.Kind.ByTool() })
 	}
 	c := newChooser(itemsOf(facts, root), root, o)
+	c.restored = restoredAt(facts)
 	if o.Rules {
 		return c.heed(o.Room)
 	}

@@ -46,6 +46,7 @@ type chooser struct {
 	turnOf   []int
 	answered uint64 // the seq of the newest answer
 	carried  uint64 // the seq of the newest edit before an answer
+	restored uint64 // the seq at which files were put back last
 	// planned is the seq of the list that the model wrote last, in a turn that goes on; 0 for none.
 	planned uint64
 	// sentences is the number of sentences of each prompt, by seq.
@@ -270,8 +271,11 @@ func (c *chooser) idle(i int) bool {
 	return c.turnOf != nil && !c.tellsAlone(i) && !c.tellsBeside(f) && !c.completes(it)
 }
 
-// completes reports whether an item is one of a numbered list, and there is room for all of it.
-func (c *chooser) completes(it *item) bool { return c.ample && it.line.of > 0 }
+// completes reports whether an item is one of a numbered list, or of what an older summary says,
+// and there is room for all of it.
+func (c *chooser) completes(it *item) bool {
+	return c.ample && (it.line.of > 0 || it.fact.Kind == digest.Recap)
+}
 
 // tellsBeside reports whether there is room for a fact that tells something to a reader who knows
 // the work: what a prompt, an answer or an older summary lists, what was written into files, and

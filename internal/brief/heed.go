@@ -35,6 +35,9 @@ func (c *chooser) heed(purse int) []Line {
 			told = append(told, it)
 			continue
 		}
+		if c.wasAllowed(i) && (!prose.IsRule(f.Text) || prose.HoldsForNow(f.Text)) {
+			continue
+		}
 		if slices.ContainsFunc(told, func(o *item) bool {
 			return o.fact.Seq != f.Seq && isSame(o.terms, it.terms)
 		}) ||
@@ -66,6 +69,24 @@ func (c *chooser) heed(purse int) []Line {
 		out = append(out, l)
 	}
 	return out
+}
+
+// wasAllowed reports whether the call that the user refused with the words of an item was made
+// later: they held until then.
+func (c *chooser) wasAllowed(words int) bool {
+	key := c.items[words].fact.Key
+	if key != digest.Refused && key != digest.Instead {
+		return false
+	}
+	refused := ""
+	for i := words; i >= 0 && refused == ""; i-- {
+		if f := c.items[i].fact; f.Kind == digest.Decision {
+			refused, _ = strings.CutPrefix(f.Text, digest.Refused)
+		}
+	}
+	return refused != "" && slices.ContainsFunc(c.items[words:], func(it item) bool {
+		return it.fact.State == digest.Passed && strings.HasPrefix(it.fact.Text, refused)
+	})
 }
 
 // isOrder reports whether a fact says what the user wants in place of a call that was refused. A

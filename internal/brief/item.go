@@ -193,7 +193,7 @@ func keyOf(f *digest.Fact, root Root) string {
 	switch f.Kind {
 	case digest.Edit, digest.Read:
 		return string(f.Kind) + "\x00" + root.Name(f.Path)
-	case digest.Todo, digest.Command:
+	case digest.Todo, digest.Command, digest.Unmerged:
 		return string(f.Kind) + "\x00" + f.Key
 	case digest.Decision: // the newest answer to a question holds
 		question, _, _ := strings.Cut(f.Text, " → ")

@@ -62,6 +62,8 @@ func (c *chooser) state(purse int) []Line {
 			most = maxFailing
 		case s.rank == documentRank: // it is among the changed files as well
 			most, it.taken = maxDocument, false
+		case it.fact.Kind == digest.Unmerged:
+			most = maxDocument
 		}
 		it.line = c.cutLine(it.line, min(purse, c.withText(it.line, most)), digest.WithoutMiddle)
 		n := c.cost(it.line)
@@ -116,6 +118,8 @@ func (c *chooser) signs() []sign {
 		switch {
 		case f.Kind == digest.Branch:
 			what, rank = "branch", branchRank
+		case f.Kind == digest.Unmerged:
+			what, rank = f.Key, causeRank
 		case f.Kind == digest.Commit && f.State == digest.Passed:
 			what, rank = f.Key, commitRank
 		case f.Key == digest.IssueKey && f.State == digest.Passed:
@@ -224,12 +228,22 @@ func (c *chooser) outcome(i int) (text string, old bool) {
 	f := *c.items[i].fact // the facts are the caller's
 	f.Text = c.items[i].line.Text
 	text = f.Ended()
-	for j := i + 1; j < len(c.items); j++ {
-		if c.items[j].fact.Kind == digest.Edit {
-			return text + ", before the last change", true
-		}
+	edited := func(it item) bool { return it.fact.Kind == digest.Edit }
+	if c.restored > f.Seq || slices.ContainsFunc(c.items[i+1:], edited) {
+		return text + ", before the last change", true
 	}
 	return text, false
+}
+
+// restoredAt returns the seq of the newest fact that files were put back, of which no item is left.
+func restoredAt(facts []digest.Fact) (seq uint64) {
+	for i := range facts {
+		if f := &facts[i]; f.Kind == digest.Edit && f.State == digest.Dropped &&
+			f.Key != digest.Kept && f.Key != digest.Unkept {
+			seq = f.Seq
+		}
+	}
+	return seq
 }
 
 // checkedSince reports whether another check ran after an item.

@@ -28,6 +28,9 @@ type later struct {
 	lead   uint64
 }
 
+// maxYes is the number of words below which "yes, but …" says nothing without the question.
+const maxYes = 6
+
 // minBegun is the number of calls after which what the model said that it does next is begun.
 const minBegun = 3
 
@@ -135,7 +138,9 @@ func (c *chooser) ended(i int, words string, l *later) bool {
 	case prose.Answered:
 		explains := c.turnOf[i] == newest-1 && c.turns[newest].edited == 0 &&
 			!slices.ContainsFunc(c.turns[newest].asked, func(i int) bool {
-				return !c.isThin(i) // "yes" says nothing without it, until it is done
+				// "yes, without the tests" says nothing without it, until it is done
+				text := c.items[i].fact.Text
+				return !c.isThin(i) && !(prose.Agrees(text) && strings.Count(text, " ") < maxYes)
 			})
 		return c.turnOf[i] < newest && !explains || f.Kind == digest.Recap && f.Seq < c.answered
 	case prose.Spoken:

@@ -75,6 +75,7 @@ func TestOver(t *testing.T) {
 		{"a list, and what was chosen of it", bug, one(prompt("1 and 3"), edit), false},
 		{"a question, and a prompt", asks, one(prompt("No, look at the gauges of the port")), true},
 		{"a question, and a prompt that says nothing without it", asks, one(prompt("yes")), false},
+		{"a question, and yes with a but", asks, one(prompt("ja, aber ohne den Hafen")), false},
 		{"a question, and a prompt that says nothing without it, and a change", asks,
 			one(prompt("yes"), edit), true},
 		{"words that lead to a choice", said("There are three ways to go on with the harbour."),

@@ -45,3 +45,41 @@ func TestDocument(t *testing.T) {
 		one(edited("a.go", "", 1, 1)), one(answer("The plan is in plan.md."))), 1200)
 	contains(t, got, "state: wrote plan.md (+40 -0): Plan; Task 1: Remove the timers; Task 2: Ask git once")
 }
+
+// What git left half done is state until it has ended.
+func TestUnmerged(t *testing.T) {
+	merging := digest.Fact{Kind: digest.Unmerged, Key: "unmerged", State: digest.Failed,
+		Text: "merge in progress: conflicts in a.go"}
+	ended := merging
+	ended.State = digest.Dropped
+	asked := one(prompt("Bring the branch up to date"))
+	got := chooseShort(of(asked, one(merging), one(edited("a.go", "", 1, 1))), 1200)
+	contains(t, got, "state: merge in progress: conflicts in a.go")
+	lacks(t, chooseShort(of(asked, one(merging), one(ended)), 1200), "in progress")
+}
+
+// A prompt that was given while nothing had come of the one before goes on with it.
+func TestGoesOn(t *testing.T) {
+	got := chooseShort(of(one(prompt("tidy the README")), one(prompt("keep the licence as it is now")),
+		one(edited("README.md", "", 1, 1)), one(answer("The rest of the README is tidied now."))), 1200)
+	contains(t, got, "wanted: > keep the licence as it is now", "wanted: > tidy the README")
+}
+
+// What the user said to a refused call holds until the call was made, if the words say so.
+func TestAllowedLater(t *testing.T) {
+	deploy := digest.Fact{Kind: digest.Command, Key: "make deploy", Text: "ran make deploy"}
+	refused := digest.Fact{Kind: digest.Decision, Text: digest.Refused + deploy.Text}
+	deployed := deploy
+	deployed.State = digest.Passed
+	for said, want := range map[string]bool{"not before the tests ran": false,
+		"never deploy on a Friday": true} {
+		words := prompt(said)
+		words.Key = digest.Refused
+		got := chooseShort(of(one(prompt("Deploy version twelve of it")), one(deploy),
+			one(refused, words), one(prompt("now deploy it to the port")), one(deployed),
+			one(answer("Version twelve of it is deployed now."))), 1200)
+		if heeded := strings.Contains(got, "heed: > "+said); heeded != want {
+			t.Errorf("%s: %s", said, got)
+		}
+	}
+}

@@ -22,7 +22,8 @@ const (
 	maxState   = 120
 	maxFailing = 160
 
-	// maxDocument is the largest cost of a line with the headings of a document that was written.
+	// maxDocument is the largest cost of a line with the headings of a document that was written, or
+	// the files with conflicts.
 	maxDocument = 480
 
 	// leastCut is the smallest cost of a text that is cut to fit. Less would be a few words.

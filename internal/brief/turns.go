@@ -208,7 +208,8 @@ func (c *chooser) setLines(t *turn, asked, came int) {
 		t.covers = append(t.covers, t.came...) // "Understood."
 	}
 	if len(t.lines) == 1 && t.lines[0].Section == Wanted && c.isThin(t.covers[0]) &&
-		(t.lines[0].Turn > 0 || c.items[t.covers[0]].fact.Text == forgotten) &&
+		(t.lines[0].Turn > 0 && !c.goesOn(c.turnOf[t.covers[0]]) ||
+			c.items[t.covers[0]].fact.Text == forgotten) &&
 		!slices.ContainsFunc(t.covers, func(i int) bool { return !c.isThin(i) }) {
 		t.lines = nil // "Commit.": what came of it stands elsewhere
 	}
@@ -412,7 +413,10 @@ func (c *chooser) takeTurn(t *turn) []Line {
 func (c *chooser) now(purse int) []Line {
 	var out []Line
 	told, answered := false, false
-	for n := len(c.turns) - 1; n >= 0 && n >= len(c.turns)-maxRequests && !(told && answered); n-- {
+	for n := len(c.turns) - 1; n >= 0 && n >= len(c.turns)-maxRequests; n-- {
+		if told && answered && !c.goesOn(n) {
+			break
+		}
 		t := &c.turns[n]
 		asked, came := purse/3, purse/2
 		if told {
@@ -433,6 +437,12 @@ func (c *chooser) now(purse int) []Line {
 		told = told || slices.ContainsFunc(t.asked, tells)
 	}
 	return out
+}
+
+// goesOn reports whether the newest prompt goes on with a turn: nothing came of it before, as the
+// user refused a call, or stopped the model.
+func (c *chooser) goesOn(t int) bool {
+	return t == len(c.turns)-2 && len(c.turns[t].came) == 0
 }
 
 // isSame reports whether two sentences are about the same: one has more than half of the telling

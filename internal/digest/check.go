@@ -61,6 +61,9 @@ func isCheck(words []string) bool {
 	if i := slices.IndexFunc(words[1:], isVerb); i >= 0 {
 		verb, _, _ = strings.Cut(words[1+i], ":")
 	}
+	if strings.Contains(program, "bench") {
+		return false // it measures
+	}
 	switch program {
 	case "go", "cargo", "npm", "pnpm", "yarn", "bun", "deno", "dotnet", "swift", "mix", "zig",
 		"flutter", "dart", "docker", "terraform", "tofu", "composer", "mise":
@@ -92,7 +95,7 @@ func runBy(words []string) []string {
 }
 
 // checkVerbs are the first words of commands that build, test or run, for programs that do more.
-var checkVerbs = [...]string{"build", "test", "t", "vet", "run", "check", "clippy", "bench", "lint",
+var checkVerbs = [...]string{"build", "test", "t", "vet", "run", "check", "clippy", "lint",
 	"nextest", "compile", "typecheck", "type-check", "analyze", "generate", "validate", "plan",
 	"format", "fmt", "start", "tsc", "eslint", "jest", "vitest"}
 

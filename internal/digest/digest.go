@@ -21,7 +21,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 78
+const Version = 79
 
 // Kind is the subject of a fact.
 type Kind string
@@ -45,6 +45,7 @@ const (
 	// A commit was made, or a pull request was opened: see IsRequest
 	Commit   Kind = "commit"
 	Branch   Kind = "branch"   // a branch of the project was checked out or shown
+	Unmerged Kind = "unmerged" // git left a merge half done, or a rebase; Dropped: it ended
 	Failure  Kind = "failure"  // how a command or a call failed; Key is that of the act
 	Question Kind = "question" // a tool asked the user
 	Decision Kind = "decision" // the user's answer to a question of a tool

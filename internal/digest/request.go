@@ -91,6 +91,37 @@ func (f *Fact) opened(output string) string {
 	return titled(text, titleOf(f.Text, requesting))
 }
 
+// mergedRequest notes of a pull request that a command of a forge merged it. Without a number it is
+// the newest.
+func (d *Digester) mergedRequest(text, output string) {
+	later := []string{"--auto", "--help"}
+	for _, c := range commandsOf(strings.TrimPrefix(text, "ran ")) {
+		w := c.Words
+		if len(w) < 3 || w[2] != "merge" ||
+			w[0]+" "+w[1] != "gh pr" && w[0]+" "+w[1] != "glab mr" ||
+			slices.ContainsFunc(w, func(w string) bool { return slices.Contains(later, w) }) ||
+			strings.Contains(output, "automatically merged") {
+			continue
+		}
+		named := ""
+		for _, word := range w[3:] {
+			n := word[strings.LastIndexByte(word, '/')+1:] // of an address
+			if named == "" && n != "" && strings.Trim(n, "0123456789") == "" {
+				named = " #" + n
+			}
+		}
+		for _, f := range slices.Backward(d.Made) {
+			if f.IsRequest() && f.State == Passed && strings.Contains(f.Text+":", named+":") {
+				named = strings.TrimPrefix(f.Text, "opened PR")
+				break
+			}
+		}
+		if named != "" {
+			d.add(Fact{Kind: Commit, Key: requestKey, State: Passed, Text: "merged PR" + named})
+		}
+	}
+}
+
 // titled returns what was done with the title that it was given, if any.
 func titled(done, title string) string { return strings.TrimSuffix(done+": "+title, ": ") }
 

@@ -2,6 +2,7 @@ package digest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -49,6 +50,34 @@ func TestRequest(t *testing.T) {
 		"gh issue list --title x"} {
 		if key, _ := opens(commandsOf(no)); key != "" {
 			t.Errorf("%s opens one", no)
+		}
+	}
+}
+
+// A pull request that was merged is told so: the newest, or the one with the number.
+func TestMergedRequest(t *testing.T) {
+	const at = "https://github.com/a/b/pull/94\n"
+	for _, c := range []struct{ script, output, want string }{
+		{"gh pr merge --squash", "", "merged PR #94: Paint it"},
+		{"gh pr merge 94 --squash --delete-branch", "✓ Merged", "merged PR #94: Paint it"},
+		{"gh pr merge " + at, "", "merged PR #94: Paint it"},
+		{"gh pr checks && gh pr merge 7", "", "merged PR #7"},
+		{"gh pr merge --auto --squash", "", ""},
+		{"gh pr merge 94", "will be automatically merged", ""},
+		{"gh pr merge --help", "", ""},
+		{"gh pr view 94", "", ""},
+	} {
+		got := ""
+		for _, f := range Of(numbered(called("a", "bash",
+			`{"command":"gh pr create --title 'Paint it'"}`), answered("a", at),
+			called("b", "bash", fmt.Sprintf(`{"command":%q}`, c.script)),
+			answered("b", c.output))) {
+			if f.IsRequest() && strings.HasPrefix(f.Text, "merged") {
+				got = f.Text
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.script, got, c.want)
 		}
 	}
 }

@@ -20,8 +20,8 @@ func mayRestore(text string) bool {
 
 // restored adds a fact for each file that a script, which passed, has put back, removed or moved:
 // what was edited since the newest commit is gone, or has another name. made are the indexes of the
-// commits that the script made.
-func (d *Digester) restored(text string, made []int) {
+// commits that the script made. A name that git checked out is that of a file if git says so.
+func (d *Digester) restored(text, output string, made []int) {
 	place := script.From("", script.Join)
 	for _, c := range script.Read(text[:min(len(text), maxScript)]) {
 		if len(c.Words) == 0 {
@@ -51,7 +51,12 @@ func (d *Digester) restored(text string, made []int) {
 		case isGit(words, "revert"):
 			d.reverted(words[2:], own)
 		default:
-			for _, file := range restores(words) {
+			files := restores(words)
+			if len(files) == 0 && isGit(words, "checkout") && len(words) > 2 &&
+				strings.HasPrefix(output, "Updated ") && strings.Contains(output, " path") {
+				files = operands(words[1:])
+			}
+			for _, file := range files {
 				if below, isTop := strings.CutPrefix(file, ":/"); isTop {
 					d.gone(cmp.Or(below, Everything))
 				} else {

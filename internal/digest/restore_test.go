@@ -150,3 +150,17 @@ func TestTakenBack(t *testing.T) {
 		}
 	}
 }
+
+// Git says that a name which it checked out is that of a file.
+func TestRestoredByName(t *testing.T) {
+	edit := called("e", "Edit", `{"file_path":"a.go","old_string":"x","new_string":"y"}`)
+	for output, want := range map[string]bool{"Updated 1 path from the index\n": true,
+		"Updated 1 path from 1a2b3c4\n": true, "Switched to branch 'a.go'\n": false, "": false} {
+		facts := Of(numbered(edit, answered("e", "ok"),
+			called("a", "bash", `{"command":"git checkout a.go"}`), answered("a", output)))
+		last := facts[len(facts)-1]
+		if got := last.Text == "restored a.go"; got != want {
+			t.Errorf("%q: %v", output, last)
+		}
+	}
+}

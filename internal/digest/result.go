@@ -104,13 +104,19 @@ func (d *Digester) result(r *Result) {
 		if !o.failed && !f.Elsewhere && (f.Kind == Commit || strings.Contains(f.Text, "push")) {
 			d.pushed(o.output)
 		}
+		if !f.Elsewhere && mayRestore(script) {
+			d.unmerged(script, o.output, o.failed)
+		}
+		if !o.failed && strings.Contains(f.Text, " merge") {
+			d.mergedRequest(f.Text, o.output)
+		}
 		if o.failed && f.Kind == Commit && f.State == Passed {
 			// A later command of the script failed
 			d.branchShown(f, o.output, true)
 			d.failures(f.Key, o.output)
 		}
 		if mayRestore(script) && !o.failed && !f.Elsewhere {
-			d.restored(script, slices.DeleteFunc(slices.Clone(facts), func(i int) bool {
+			d.restored(script, o.output, slices.DeleteFunc(slices.Clone(facts), func(i int) bool {
 				return d.Made[i].Kind != Commit || d.Made[i].IsRequest()
 			}))
 			d.shownTree(script, o.output)

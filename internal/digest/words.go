@@ -23,7 +23,7 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		text = prose.WithHeads(withoutCalls(text))
 	}
 	if kind == Prompt {
-		text = spoken(text)
+		text = pasted.Spoken(text)
 	}
 	text = prose.Unwrapped(text)
 	list := split(text)
@@ -37,7 +37,7 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		list = withAnswers(list, text)
 	}
 	offers := kind == Said && len(list) > 0 && // a choice between items, which may be short
-		strings.HasSuffix(strings.TrimRight(list[len(list)-1].Text, "*_ "), "?")
+		prose.AsksBack(list[len(list)-1].Text)
 	at, printed := 0, false // a command that was pasted printed what stands right below it
 	for i, p := range list {
 		if n := strings.Index(text[at:], p.Text); n >= 0 {
@@ -85,17 +85,6 @@ func isRemark(line, rest string) bool {
 	return (strings.HasPrefix(rest, "#") || strings.HasPrefix(rest, "---")) &&
 		prose.HasLead(strings.ToLower(line),
 			[]string{"good, ", "great, ", "perfect, ", "excellent, ", "ok, ", "okay, "})
-}
-
-// hasFlag reports whether a line has a flag behind its first word, as -v and --all are.
-func hasFlag(line string) bool {
-	words := strings.Fields(line)
-	return len(words) > 1 && !strings.HasPrefix(words[0], "-") &&
-		slices.ContainsFunc(words[1:], func(w string) bool {
-			w, is := strings.CutPrefix(w, "-")
-			w = strings.TrimPrefix(w, "-")
-			return is && w != "" && prose.IsLetter(rune(w[0]))
-		})
 }
 
 // withoutCalls returns an answer without the calls that the model wrote out as words, in the form
@@ -162,7 +151,7 @@ func wordless(text string) string {
 // prompt adds what a user typed: the sentences, and one fact in place of each block that was
 // pasted, or the block behind the words that lead to it, as in "it still fails:".
 func (d *Digester) prompt(text string) {
-	text = unquoted(text)
+	text = pasted.Unquoted(text)
 	if prose.HasLead(strings.ToLower(strings.TrimSpace(text)), withdrawals[:]) {
 		d.withdraw()
 	}
@@ -204,43 +193,6 @@ func (d *Digester) withdraw() {
 		}
 		f.State = Dropped
 	}
-}
-
-// maxQuote is the largest number of lines of a quote that says only what an answer is to. A longer
-// one is told as pasted.
-const maxQuote = 3
-
-// unquoted returns a prompt without short quotes, as in "> shall I?" before what the user says to
-// it: their words are somebody else's. Where nothing else is said they stay.
-func unquoted(text string) string {
-	isQuote := func(line string) bool {
-		bare := strings.TrimSpace(line)
-		return (bare == ">" || strings.HasPrefix(line, "> ")) && !pasted.IsCommand(bare)
-	}
-	var said []string
-	own, fenced := false, false
-	lines := strings.SplitAfter(text, "\n")
-	for i := 0; i < len(lines); {
-		end := i
-		for end < len(lines) && !fenced && isQuote(lines[end]) {
-			end++
-		}
-		if n := end - i; n > 0 && n <= maxQuote {
-			i = end
-			continue
-		}
-		end = max(end, i+1)
-		for _, line := range lines[i:end] {
-			bare := strings.TrimSpace(line)
-			fenced = fenced != strings.HasPrefix(bare, "```")
-			own = own || bare != "" && !isQuote(line)
-		}
-		said, i = append(said, lines[i:end]...), end
-	}
-	if !own {
-		return text
-	}
-	return strings.Join(said, "")
 }
 
 // shortPrompt is the largest number of sentences of a prompt that a user types; a longer one is

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/pasted"
 	"github.com/gemini-ctx/ctx/internal/prose"
 )
 
@@ -407,7 +408,7 @@ func TestUnquoted(t *testing.T) {
 		">>> import shop\nwhy does this fail":             ">>> import shop\nwhy does this fail",
 		"<user-memory-input>use pnpm</user-memory-input>": "use pnpm",
 	} {
-		if got := unquoted(ownWords(text)); got != want {
+		if got := pasted.Unquoted(ownWords(text)); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -45,8 +45,9 @@ func Opens(line string) bool {
 // Agrees reports whether a line begins with yes or no.
 func Agrees(line string) bool {
 	word, _, _ := strings.Cut(strings.ToLower(line), " ")
-	return slices.Contains([]string{"yes", "yep", "yeah", "no", "nope"},
-		strings.TrimRight(word, ",.!:;—–-"))
+	return slices.Contains([]string{"yes", "yep", "yeah", "no", "nope", "ja", "nein", "oui", "non",
+		"sí", "sim", "não", "nee", "да", "нет", "はい", "いいえ", "네", "아니요", "好", "好的", "是的"},
+		strings.TrimRight(word, ",.!:;—–-，。、！"))
 }
 
 // Chooses reports whether a line is nothing but marks of items of a list: "2 and 3", "b)".

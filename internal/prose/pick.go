@@ -12,7 +12,8 @@ const maxPicks = 4
 // pickLeads are words behind which a number or a letter names a choice.
 var pickLeads = [...]string{"option", "options", "number", "numbers", "item", "items", "point",
 	"points", "do", "fix", "and", "or", "with", "only", "just", "take", "choose", "pick", "prefer",
-	"implement", "address", "skip", "try", "start", "lets", "let's", "please", "not", "step", "task"}
+	"implement", "address", "skip", "try", "start", "then", "lets", "let's", "please", "not",
+	"step", "task"}
 
 // pickEnds are words before which the first letter of a text names a choice.
 var pickEnds = [...]string{"", "for", "and", "or", "is", "please", "then", "but", "with", "looks",
@@ -42,6 +43,13 @@ func Picks(prompt string) (marks []string) {
 		}
 	}
 	return marks
+}
+
+// AsksBack reports whether the last line of an answer asks the user for something: to choose, say.
+func AsksBack(line string) bool {
+	return strings.HasSuffix(strings.TrimRight(line, "*_ "), "?") ||
+		HasLead(strings.ToLower(strings.TrimLeft(line, "*_ ")), []string{"pick ", "choose ",
+			"let me know ", "tell me ", "say which ", "your call", "which "})
 }
 
 // IsPicked reports whether a line is the item of a list that a mark of Picks names.

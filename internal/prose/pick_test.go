@@ -15,6 +15,7 @@ func TestPicks(t *testing.T) {
 		"add a fix for #2 and #4":             "2 4",
 		"A test first, then the code":         "",
 		"wait 5 minutes and 10 seconds":       "10",
+		"1 and then 3":                        "1 3",
 		"I think it is fine":                  "",
 		"yes":                                 "",
 		"do 1 and 2 and 3 and 4 and 5":        "1 2 3 4",

@@ -6,6 +6,13 @@ import (
 	"unicode"
 )
 
+// HoldsForNow reports whether a rule says itself until when it holds: "not before the tests ran".
+func HoldsForNow(rule string) bool {
+	return HasAny(" "+strings.ToLower(rule)+" ", []string{" not before ", " until ", " yet ",
+		" not now ", " first ", " wait ", " for now ", " noch nicht ", " erst ", " pas encore ",
+		" avant ", " todavía ", " ainda ", " пока ", "先", "まだ"})
+}
+
 // IsRule reports whether a sentence of a user tells what to do, or not to do, from then on, or what
 // is not so. A clause of it has the form of an order that allows no exception, of a ban, or of a
 // permission. A question is no rule, nor is an order for one occasion, or one whose object stands
