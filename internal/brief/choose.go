@@ -34,14 +34,16 @@ type chooser struct {
 	shown map[format.ID]bool // messages that are printed beside the lines
 	asked int                // the largest cost of the text of a prompt
 	left  int
-	trail []int  // items of what was done last, the newest first
-	spare int    // room for it
-	plan  uint64 // the seq of the plan that is carried out, 0 once somebody asked for anything
-	cost  func(Line) int
-	fill  bool            // the lines that tell something alone are taken
-	ample bool            // likewise what a later turn tells again, and what was doubted
-	queue lists.Heap[bid] // the densest item comes first; at equal density, the newest one
-	turns []turn
+	trail []int // items of what was done last, the newest first
+	spare int   // room for it
+	// grouped says that one line has all changed files
+	grouped bool
+	plan    uint64 // the seq of the plan that is carried out, 0 once somebody asked for anything
+	cost    func(Line) int
+	fill    bool            // the lines that tell something alone are taken
+	ample   bool            // likewise what a later turn tells again, and what was doubted
+	queue   lists.Heap[bid] // the densest item comes first; at equal density, the newest one
+	turns   []turn
 	// turnOf is the turn of each item, -1 for none; nil if the unit is the line.
 	turnOf   []int
 	answered uint64 // the seq of the newest answer

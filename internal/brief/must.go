@@ -140,7 +140,7 @@ func (c *chooser) signs() []sign {
 			!strings.ContainsAny(f.Command(), "&;|")): // a row of commands takes the room of others
 			// How else the work is checked
 			what, rank = "check", otherCheckRank
-		case f.TellsHeadings() && c.items[i].held.By == "": // a plan, or what was found
+		case c.grouped && f.TellsHeadings() && c.items[i].held.By == "": // a plan, what was found
 			what, rank = "document", documentRank
 		case f.Kind == digest.Todo && f.State != digest.Done && !c.items[i].over:
 			if what, rank = "todo "+f.Key, todoRank; f.State == digest.Active {

@@ -175,6 +175,7 @@ func (c *chooser) changes(purse int) []Line {
 	for _, i := range at {
 		c.items[i].taken = true
 	}
+	c.grouped = true
 	c.markSaid(l, digest.Edit)
 	return []Line{l}
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. A cache stores it with its facts.
-const Version = 79
+const Version = 80
 
 // Kind is the subject of a fact.
 type Kind string

@@ -167,9 +167,10 @@ func commitMessage(c script.Command) (string, bool) {
 			return c.Words[i+1], prose.Squeeze(c.Words[i+1]) != ""
 		}
 		amends = amends || w == "--amend"
-		fromFile = fromFile || prose.HasLead(w, []string{"-F", "--file", "-C", "--reuse-message"})
+		fromFile = fromFile || prose.HasLead(w, []string{"-F", "--file", "-C", "--reuse-message",
+			"--no-edit", "--continue"})
 	}
-	if merges {
+	if merges && !slices.Contains(c.Words, "--continue") {
 		return "", false // it may only move the branch, or say what it would commit
 	}
 	if c.Input != nil && prose.Squeeze(*c.Input) != "" {

@@ -70,7 +70,7 @@ func (d *Digester) sentences(kind Kind, text string) int {
 		} else {
 			f.Slight = kind == Recap && isFrame(line) ||
 				(kind != Prompt || len(list) > shortPrompt) && prose.IsSlight(line) &&
-					!(offers && len(prose.WithoutMark(line)) < len(line)) || slight || remark
+					!(offers && prose.IsMarked(line)) || slight || remark
 		}
 		d.add(f)
 		n++

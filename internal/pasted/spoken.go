@@ -83,7 +83,7 @@ func hasFlag(line string) bool {
 }
 
 // maxQuote is the largest number of lines of a quote that says only what an answer is to. A longer
-// one is told as
+// one is told as pasted.
 const maxQuote = 3
 
 // Unquoted returns a prompt without short quotes, as in "> shall I?" before what the user says to

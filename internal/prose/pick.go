@@ -52,6 +52,13 @@ func AsksBack(line string) bool {
 			"let me know ", "tell me ", "say which ", "your call", "which "})
 }
 
+// IsMarked reports whether a line begins with the number or the letter of an item of a list.
+func IsMarked(line string) bool {
+	return WithoutMark(line) != line ||
+		len(line) > 2 && line[0]|0x20 >= 'a' && line[0]|0x20 <= 'h' &&
+			HasLead(line[1:], []string{". ", ") "})
+}
+
 // IsPicked reports whether a line is the item of a list that a mark of Picks names.
 func IsPicked(line, mark string) bool {
 	line = strings.TrimLeft(line, "*_(")

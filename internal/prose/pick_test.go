@@ -25,6 +25,12 @@ func TestPicks(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", prompt, got, want)
 		}
 	}
+	for line, want := range map[string]bool{"1. One": true, "B) two": true, "c. Three": true,
+		"Z. Nine": false, "Begin": false, "a": false, "A test": false} {
+		if got := IsMarked(line); got != want {
+			t.Errorf("%q is marked: %v", line, got)
+		}
+	}
 	for _, c := range []struct {
 		line, mark string
 		want       bool
