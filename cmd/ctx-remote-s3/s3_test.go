@@ -63,11 +63,17 @@ func TestConformanceWithFaults(t *testing.T) {
 		t.Run(fmt.Sprint(wrong), func(t *testing.T) {
 			f := newFake(t)
 			n := 0
+			failed := map[string]bool{} // the newest request for a file did
 			f.fault = func(r *http.Request) fault {
 				// A client that was answered a conflict reads again, so reads have none.
 				// Of several who swap at once and get no answer, none can say who did what.
 				many := wrong != conflict && strings.Contains(r.URL.Path, "/swappers/")
 				if n++; n%3 != 0 || many || wrong == conflict && r.Method != http.MethodPut {
+					return none
+				}
+				// Several clients at once could make all tries of one of them fail
+				failed[r.URL.Path] = !failed[r.URL.Path]
+				if !failed[r.URL.Path] {
 					return none
 				}
 				return wrong
